@@ -10,6 +10,7 @@ use super::leaf::{Array, Leaf, LeafKind};
 use super::policy::{Order, Policy};
 use super::rules::{Class, Facts};
 use crate::file::serialize_path;
+use crate::units::counted;
 
 /// One file system as far as it was met. Its keys in JSON are a promise (`docs/reference/formats.md`).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -118,11 +119,13 @@ impl Volume {
     /// Says how it will be read and why, one reason a line.
     pub fn reasons(&self) -> Vec<String> {
         let mut lines = vec![
-            format!("class {} by rule {}: {}", self.class, self.rule, self.why),
+            format!("class {}: {} (rule {})", self.class, self.why, self.rule),
             self.policy.describe(),
         ];
         if self.class == Class::Unknown && !self.is_settled() {
-            lines.push("a guess: measure the disk, or say that it is a spinning disk".to_owned());
+            lines.push(
+                "this is a guess: measure the disk, or say that it is a spinning disk".to_owned(),
+            );
         }
         if !self.told.is_empty() {
             lines.push(format!("as told: {}", self.told.join(" and ")));
@@ -161,32 +164,29 @@ fn describe(leaf: &Leaf) -> String {
 impl Policy {
     /// One line for people.
     pub fn describe(&self) -> String {
-        let (random, whole, metadata) = (
-            counted(self.random_threads, "thread"),
-            counted(self.sequential_threads, "thread"),
-            counted(self.metadata_threads, "thread"),
+        let threads = |number: usize| counted(number as u64, "thread", "threads");
+        let (random, whole) = (
+            threads(self.random_threads),
+            threads(self.sequential_threads),
         );
+        let metadata = threads(self.metadata_threads);
         let (depth, at_a_time) = (self.depth, self.sequential_depth);
         if self.is_one_thread_a_disk() {
-            let files = counted(at_a_time, "whole file");
+            let files = counted(at_a_time as u64, "whole file", "whole files");
             return format!(
                 "one thread per disk, in physical order: {depth} scattered reads in flight, then {files} at a time; \
-                 metadata {metadata}"
+                 {metadata} for metadata"
             );
         }
-        let who = match self.order {
-            Order::Arrival => "thread pools, in order of arrival",
-            Order::Physical => "the disk's own threads, in physical order",
+        let order = match self.order {
+            Order::Arrival => "in order of arrival",
+            Order::Physical => "in physical order",
         };
         format!(
-            "{who}: scattered reads {random} x {depth} in flight, whole files {whole} x {at_a_time}; metadata {metadata}"
+            "{order}: {random} for scattered reads, {depth} in flight each; {whole} for whole files, {at_a_time} at a \
+             time each; {metadata} for metadata"
         )
     }
-}
-
-fn counted(number: usize, noun: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{number} {noun}{plural}")
 }
 
 /// A mount point or a model may hold any character; none may steer the terminal.

@@ -171,7 +171,7 @@ fn the_users_word_on_a_class_counts_more_than_the_flag() {
     assert!(volume.is_settled());
     let said = volume.explain();
     assert!(
-        said.contains("class hdd by rule told: set by the user"),
+        said.contains("class hdd: set by the user (rule told)"),
         "{said}"
     );
     assert!(said.contains("as told: dev:sdb:hdd"), "{said}");
