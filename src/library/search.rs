@@ -144,7 +144,6 @@ impl<'a> Search<'a> {
     fn cached(mut self, folder: PathBuf, trust: Trust) -> Self {
         self.config.cache = Some(CacheUse {
             folder,
-            answers: true,
             trust,
             choice: CacheChoice::Named,
             ahead: Duration::ZERO,

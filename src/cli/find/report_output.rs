@@ -26,19 +26,13 @@ pub struct ReportOutput {
 impl ReportOutput {
     /// Makes sure that the place can be written to, before any work is done.
     pub fn open(run: &FindRun) -> Result<Self, NotWritten> {
-        let place = OutputStream::open(run.args.output.as_deref())?;
-        Ok(Self::at(place, run))
-    }
-
-    /// Writes to a place that is open.
-    pub fn at(place: OutputStream, run: &FindRun) -> Self {
-        Self {
+        Ok(Self {
             report: (run.args.format.make)(&run.style),
             header: run.header.clone(),
             begun: false,
-            place,
+            place: OutputStream::open(run.args.output.as_deref())?,
             left: run.args.top.unwrap_or(u64::MAX),
-        }
+        })
     }
 
     /// Writes one set.
@@ -82,7 +76,7 @@ impl ReportOutput {
     }
 }
 
-/// Says how a search or a selection went; `notes` are behind its summary. Decides on the exit status.
+/// Says how a search went; `notes` are behind its summary. Decides on the exit status.
 pub fn told(run: &FindRun, summary: &Summary, notes: impl FnOnce(), exit: Exit) -> Exit {
     if !run.args.talk.quiet {
         let (copies, isolate) = (run.config.copies, run.config.isolate);

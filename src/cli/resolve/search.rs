@@ -80,7 +80,6 @@ fn cache(given: &[PathBuf]) -> Result<Option<CacheUse>, Stop> {
     let folder = folders.first().map(|&folder| folder.clone()).or(own);
     Ok(folder.map(|folder| CacheUse {
         folder,
-        answers: true,
         trust: if words.is_empty() {
             Trust::Change
         } else {

@@ -145,7 +145,6 @@ impl Runs {
     fn now(&self) -> CacheUse {
         CacheUse {
             folder: self.folder.clone(),
-            answers: true,
             trust: self.trust,
             choice: CacheChoice::Named,
             ahead: self.ahead,
