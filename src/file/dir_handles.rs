@@ -4,6 +4,7 @@
 //! does not answer would keep all threads from the table.
 
 use std::ffi::CString;
+use std::ops::Deref;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::io::{Errno, Result};
@@ -47,7 +48,7 @@ impl DirHandles {
             let opened = match way {
                 Some(way) => go(way)?,
                 None => {
-                    let (opened, root) = dirs.open_from_root(dir)?;
+                    let (opened, root) = open_from_root(|| dirs.read(), dir)?;
                     if root.is_some() && self.slots.len() >= PLENTY {
                         self.root = root;
                     }
@@ -125,32 +126,29 @@ fn go((start, steps, follow): Way<'_>) -> Result<OwnedFd> {
 impl SharedDirs {
     /// Opens a folder as a starting point for relative system calls, whatever the length of its path.
     pub fn open(&self, dir: DirId) -> Result<OwnedFd> {
-        Ok(self.open_from_root(dir)?.0)
+        Ok(open_from_root(|| self.read(), dir)?.0)
     }
+}
 
-    /// The same; also returns the root that was opened on the way to it.
-    fn open_from_root(&self, dir: DirId) -> Result<(OwnedFd, Option<(DirId, OwnedFd)>)> {
-        let root = self.read().root_of(dir)?;
-        let opened = open_root(&root)?;
-        let held = |above| (above == root.0).then(|| opened.as_fd());
-        let way = self.read().way_below(dir, held);
-        match way {
-            Some(way) => Ok((go(way)?, Some((root.0, opened)))),
-            None => Ok((opened, None)),
-        }
+/// Opens a folder; also returns the root that was opened on the way to it. The table is not used while a call waits.
+fn open_from_root<T: Deref<Target = DirTable>>(
+    table: impl Fn() -> T,
+    dir: DirId,
+) -> Result<(OwnedFd, Option<(DirId, OwnedFd)>)> {
+    let root = table().root_of(dir)?;
+    let opened = open_root(&root)?;
+    let held = |above| (above == root.0).then(|| opened.as_fd());
+    let way = table().way_below(dir, held);
+    match way {
+        Some(way) => Ok((go(way)?, Some((root.0, opened)))),
+        None => Ok((opened, None)),
     }
 }
 
 impl DirTable {
     /// As [`SharedDirs::open`].
     pub fn open(&self, dir: DirId) -> Result<OwnedFd> {
-        let root = self.root_of(dir)?;
-        let opened = open_root(&root)?;
-        let held = |above| (above == root.0).then(|| opened.as_fd());
-        match self.way_below(dir, held) {
-            Some(way) => go(way),
-            None => Ok(opened),
-        }
+        Ok(open_from_root(|| self, dir)?.0)
     }
 
     fn root_of(&self, dir: DirId) -> Result<Root> {
