@@ -47,8 +47,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Number and nanoseconds of the threads of a child by their names. Of those that are named like the program the one that
-/// takes longest is the engine.
+/// Number and nanoseconds of the threads of a child by their names. Of those that are named like the program the one
+/// that takes longest is the engine.
 fn watch(mut child: Child) -> Result<BTreeMap<String, (usize, u64)>, Box<dyn Error>> {
     let mut seen: BTreeMap<u32, (String, u64)> = BTreeMap::new();
     let tasks = format!("/proc/{}/task", child.id());

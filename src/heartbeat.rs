@@ -46,8 +46,8 @@ pub struct Heartbeat {
     watchlist: Weak<Watchlist>,
 }
 
-/// A count of calls, on a cache line of its own; the lowest bit is set while its thread is at work. It is never freed, so
-/// that a thread needs no lock to reach its own; a later heartbeat uses it again.
+/// A count of calls, on a cache line of its own; the lowest bit is set while its thread is at work. It is never freed,
+/// so that a thread needs no lock to reach its own; a later heartbeat uses it again.
 #[derive(Debug, Default)]
 #[repr(align(64))]
 struct Calls(AtomicU32);

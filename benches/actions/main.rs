@@ -46,7 +46,8 @@ const SETTLED: Duration = Duration::from_secs(61);
 /// Longer than any run that is worth waiting for.
 const LIMIT: Duration = Duration::from_secs(3600);
 
-/// The names and the shell's lines of what is compared; `$S` is seekless, `$T` the tree. `jdupes` keeps the first names.
+/// The names and the shell's lines of what is compared; `$S` is seekless, `$T` the tree. `jdupes` keeps the first
+/// names.
 const ROWS: [(&str, &str); 6] = [
     (
         "jdupes -dN, sync",

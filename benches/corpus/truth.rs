@@ -1,7 +1,9 @@
-//! The ground truth's file: one line a file, `set TAB path`, the path relative to the corpus and escaped to plain ASCII.
+//! The ground truth's file: one line a file, `set TAB path`, the path relative to the corpus and escaped to plain
+//! ASCII.
 //!
-//! The set is a number in hexadecimal, or the word `empty`. The first line is a comment that says how the corpus was made;
-//! the file gets its final name when everything is written, so that its presence means that the corpus is complete.
+//! The set is a number in hexadecimal, or the word `empty`. The first line is a comment that says how the corpus was
+//! made; the file gets its final name when everything is written, so that its presence means that the corpus is
+//! complete.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, BufWriter, Write};

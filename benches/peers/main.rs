@@ -1,7 +1,9 @@
-//! Compares seekless with its peers: `cargo bench --bench peers -- [--corpus NAME,…] [--tools NAME,…] [--hot] [--cold]`.
+//! Compares seekless with its peers: `cargo bench --bench peers -- [--corpus NAME,…] [--tools NAME,…] [--hot]
+//! [--cold]`.
 //!
-//! Installs the peers that are missing, makes the corpora that are missing, runs all tools in turns, checks every answer
-//! against the ground truth, and prints medians. `--memory` measures how memory and time grow with the number of files.
+//! Installs the peers that are missing, makes the corpora that are missing, runs all tools in turns, checks every
+//! answer against the ground truth, and prints medians. `--memory` measures how memory and time grow with the number of
+//! files.
 
 use std::error::Error;
 use std::fs;

@@ -127,7 +127,8 @@ fn run(command: &mut Command, limit: Duration) -> io::Result<Measured> {
     let watchdog = thread::spawn(move || {
         let timed_out = watch.recv_timeout(limit) == Err(RecvTimeoutError::Timeout);
         if timed_out {
-            // SAFETY: sends a signal; the child is not reaped before this thread has ended, so the number is still its own.
+            // SAFETY: sends a signal; the child is not reaped before this thread has ended, so the number is still its
+            // own.
             unsafe { libc::kill(pid, libc::SIGKILL) };
         }
         timed_out

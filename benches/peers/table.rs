@@ -1,4 +1,5 @@
-//! Turns runs into tables of medians and ratios: one for the terminal with all that was measured, a short one for the page.
+//! Turns runs into tables of medians and ratios: one for the terminal with all that was measured, a short one for the
+//! page.
 
 use std::time::Duration;
 

@@ -132,8 +132,8 @@ impl Truth {
     }
 }
 
-/// Every path begins with the root, so a line that does not is the rest of a name with a newline in it. Whether an empty
-/// line belongs to a name or separates two sets only `known` names can tell.
+/// Every path begins with the root, so a line that does not is the rest of a name with a newline in it. Whether an
+/// empty line belongs to a name or separates two sets only `known` names can tell.
 fn fdupes(bytes: &[u8], root: &[u8], known: &dyn Fn(&[u8]) -> bool) -> Vec<Vec<Vec<u8>>> {
     let mut sets: Vec<Vec<Vec<u8>>> = vec![Vec::new()];
     let mut empty_lines = 0;

@@ -207,8 +207,8 @@ pub fn own_way(path: &Path) -> Result<io::Result<RootWay>, UntrustedLink> {
     }
 }
 
-/// Given folders, but for those that lie below others: they are seen there. A path that cannot be looked at stays: nobody
-/// sees it elsewhere, and the search says why.
+/// Given folders, but for those that lie below others: they are seen there. A path that cannot be looked at stays:
+/// nobody sees it elsewhere, and the search says why.
 pub fn outermost(given: Vec<PathBuf>) -> Vec<PathBuf> {
     let real = |path: PathBuf| {
         current::ask_about(path.as_os_str().as_bytes());

@@ -1,5 +1,5 @@
-//! From a search or a report to a plan: binds searching, reports and actions together. How it is drawn, and what is asked,
-//! is up to the caller.
+//! From a search or a report to a plan: binds searching, reports and actions together. How it is drawn, and what is
+//! asked, is up to the caller.
 
 mod asked;
 mod gather;

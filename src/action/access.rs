@@ -1,8 +1,8 @@
 //! The actions, and what two files must have in common for each of them.
 //!
 //! After `hardlink` and `symlink`, a program that opens the victim's name gets the keeper, with its owner and its
-//! permissions. Both files must therefore have the same rights, or some user gains or loses access. This module does not
-//! check which users can reach the file through its folders; [`ways`](super::ways) checks who may change these.
+//! permissions. Both files must therefore have the same rights, or some user gains or loses access. This module does
+//! not check which users can reach the file through its folders; [`ways`](super::ways) checks who may change these.
 
 use std::fmt;
 
@@ -265,8 +265,8 @@ fn is_deciding(name: &[u8]) -> bool {
     name.starts_with(SYSTEM) || name.starts_with(b"security.") && !is_signature(name)
 }
 
-/// True for an extended attribute with which the kernel's integrity subsystem proves a file: of the inode (EVM), so that
-/// it differs for every file, or of the content (IMA). They say nothing about the file that the file does not say.
+/// True for an extended attribute with which the kernel's integrity subsystem proves a file: of the inode (EVM), so
+/// that it differs for every file, or of the content (IMA). They say nothing about the file that the file does not say.
 fn is_signature(name: &[u8]) -> bool {
     matches!(name, b"security.evm" | b"security.ima")
 }

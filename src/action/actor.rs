@@ -246,9 +246,9 @@ impl Actor {
 
 /// Maximum number of steps of one portion.
 ///
-/// Until its end, each step keeps its two files, their folders, the one of its destination and a note of the trash open.
-/// The kept file has a second descriptor while it is synced. A dozen descriptors are for the present step, and more for the steps that are
-/// checked ahead.
+/// Until its end, each step keeps its two files, their folders, the one of its destination and a note of the trash
+/// open. The kept file has a second descriptor while it is synced. A dozen descriptors are for the present step, and
+/// more for the steps that are checked ahead.
 fn portion() -> usize {
     let free = process::unused_descriptors().saturating_sub(12 + ahead::DESCRIPTORS);
     (free / 8).clamp(1, BATCH)

@@ -7,8 +7,8 @@ use super::ways::folder_entry::nearest;
 use crate::sys::statfs::ServedBy;
 use crate::sys::{open, statfs};
 
-/// True if a step that failed for this reason may still be carried out: its files are as before, but a server or a daemon
-/// may have lost the answer to a call, or execute the call later. The names of the step lie in these folders.
+/// True if a step that failed for this reason may still be carried out: its files are as before, but a server or a
+/// daemon may have lost the answer to a call, or execute the call later. The names of the step lie in these folders.
 pub fn leaves_it_open<'a>(why: &Reason, folders: impl IntoIterator<Item = &'a [u8]>) -> bool {
     let is_in_kernel =
         |folder| nearest(folder).is_ok_and(|(f, _)| statfs::served_by(f) != ServedBy::Others);

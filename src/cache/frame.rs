@@ -144,14 +144,14 @@ impl Day {
         Self(u16::try_from((ns / DAY_NS).max(0)).unwrap_or(u16::MAX))
     }
 
-    /// True if a row that was marked on another day and is used today has to be marked again. A day in the future is from
-    /// a clock that was wrong.
+    /// True if a row that was marked on another day and is used today has to be marked again. A day in the future is
+    /// from a clock that was wrong.
     pub fn renews(self, marked: Self) -> bool {
         marked > self || self.0 - marked.0 >= MARKED_EVERY
     }
 
-    /// True if a row that was marked on another day stays today. One that goes has not been used for half a year, and up
-    /// to `MARKED_EVERY` days longer.
+    /// True if a row that was marked on another day stays today. One that goes has not been used for half a year, and
+    /// up to `MARKED_EVERY` days longer.
     pub fn keeps(self, marked: Self) -> bool {
         marked.0 >= self.0.saturating_sub(UNUSED + MARKED_EVERY)
     }

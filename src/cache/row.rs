@@ -1,7 +1,8 @@
 //! The row of one file in the cache, and its format.
 //!
 //! ```text
-//! parts u8 · size u64 · mtime i64 · ctime i64 · began u64 · [head 16] · [tail 16] · [content 32] · [birth i64] · [token 20]
+//! parts u8 · size u64 · mtime i64 · ctime i64 · began u64 · [head 16] · [tail 16] · [content 32] · [birth i64] ·
+//! [token 20]
 //! ```
 //! Numbers are little-endian.
 
@@ -44,8 +45,8 @@ pub struct Row {
     pub tail: Option<SampleDigest>,
     /// Digest of all of it.
     pub content: Option<ContentDigest>,
-    /// When it was created, nanoseconds since 1970, if it was requested. A file that gets its inode number later has another
-    /// time, which no call sets.
+    /// When it was created, nanoseconds since 1970, if it was requested. A file that gets its inode number later has
+    /// another time, which no call sets.
     pub birth_ns: Option<i64>,
     /// The result of the last comparison of the file, or of a file that is equal to it.
     pub token: Option<ContentToken>,

@@ -1,8 +1,8 @@
-//! One file of rows. It has two parts: sorted rows in frames of some kilobytes with an index, and a log of what runs have
-//! learned since the rows were sorted.
+//! One file of rows. It has two parts: sorted rows in frames of some kilobytes with an index, and a log of what runs
+//! have learned since the rows were sorted.
 //!
-//! A run appends frames to the log, so that a kill costs only the last one. Several runs may do so at a time: each has a
-//! shared lock. A run that ends alone writes a new file when the log is long (`merge`).
+//! A run appends frames to the log, so that a kill costs only the last one. Several runs may do so at a time: each has
+//! a shared lock. A run that ends alone writes a new file when the log is long (`merge`).
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -20,8 +20,8 @@ use super::rule;
 use crate::hash::SampleDigest;
 use crate::sys::{sync, write};
 
-/// Number of frames of sorted rows in memory: rows are mostly requested folder by folder, so in the order of their inode
-/// numbers. A guess.
+/// Number of frames of sorted rows in memory: rows are mostly requested folder by folder, so in the order of their
+/// inode numbers. A guess.
 const SLOTS: usize = 32;
 
 /// Maximum length of a log that is used.
@@ -162,7 +162,8 @@ impl Rows {
         self.logged.sort_unstable();
     }
 
-    /// These bytes of the file. Those that cannot be read are missing, which costs reads of the files that they tell of.
+    /// These bytes of the file. Those that cannot be read are missing, which costs reads of the files that they tell
+    /// of.
     fn bytes(&self, offset: u64, length: u64) -> Vec<u8> {
         let mut bytes = vec![0; length as usize];
         match self.file.read_exact_at(&mut bytes, offset) {
@@ -176,8 +177,8 @@ impl Rows {
         !self.blocks.is_empty() || !self.logged.is_empty()
     }
 
-    /// Cuts off what a killed run has half written, since what is appended after it would not be found; not if another run
-    /// uses the file.
+    /// Cuts off what a killed run has half written, since what is appended after it would not be found; not if another
+    /// run uses the file.
     fn cut_off(&self) -> Result<(), CacheError> {
         let whole = self.sorted_len + self.log_len;
         if whole < self.len {
@@ -208,8 +209,8 @@ impl Rows {
         self.sorted + keys.len() as u64
     }
 
-    /// Replaces `row` by the row of a file, for any state of the file, and returns the day of its mark; `None`, with `row`
-    /// in any state, if there is none.
+    /// Replaces `row` by the row of a file, for any state of the file, and returns the day of its mark; `None`, with
+    /// `row` in any state, if there is none.
     pub fn find(&mut self, key: Key, row: &mut Row) -> Option<Day> {
         let mut day = self.sorted_row(key, row);
         let first = self.logged.partition_point(|(logged, _)| *logged < key);

@@ -18,9 +18,9 @@ pub enum Trust {
 ///
 /// A write through a memory map sets the times when the first byte of a page changes, and not again before the kernel
 /// has written that page back: by default within 30 s (`vm.dirty_expire_centisecs`) and one round of the writeback
-/// thread, 5 s (`vm.dirty_writeback_centisecs`). Until then, the bytes may change while the times stay. Where the kernel
-/// tells, nothing is stored of files with dirty pages, however old their times are (`read/reader.rs`). The margin remains
-/// for files about which it does not tell, and for times that are coarser than they look.
+/// thread, 5 s (`vm.dirty_writeback_centisecs`). Until then, the bytes may change while the times stay. Where the
+/// kernel tells, nothing is stored of files with dirty pages, however old their times are (`read/reader.rs`). The
+/// margin remains for files about which it does not tell, and for times that are coarser than they look.
 pub const MARGIN: Duration = Duration::from_secs(60);
 
 const SECOND_NS: i64 = 1_000_000_000;

@@ -206,8 +206,8 @@ impl<'a> Cache<'a> {
         Ok(root.cloned().unwrap_or(folder))
     }
 
-    /// Replaces `row` by the row of a file in this state, and returns how far the state is known to be unchanged; `None`,
-    /// with `row` in any state, if no row applies. `birth_ns` is asked when the file was created.
+    /// Replaces `row` by the row of a file in this state, and returns how far the state is known to be unchanged;
+    /// `None`, with `row` in any state, if no row applies. `birth_ns` is asked when the file was created.
     pub fn lookup(
         &mut self,
         at: RowKey,
@@ -327,8 +327,8 @@ fn not_used(observer: &dyn Observer, choice: Choice, path: PathBuf, error: Cache
     );
 }
 
-/// Reports a problem of a cache. If nobody asked for the cache, it is a notice, unless it lasts, or the run waited for the
-/// cache in vain.
+/// Reports a problem of a cache. If nobody asked for the cache, it is a notice, unless it lasts, or the run waited for
+/// the cache in vain.
 fn tell(observer: &dyn Observer, choice: Choice, lasts: bool, problem: Problem) {
     let cause = problem.cause.as_ref();
     let is_silent = cause.is_some_and(|cause| cause.kind() == ErrorKind::TimedOut);

@@ -28,8 +28,8 @@ const FULL: usize = 1 << 16;
 /// Number of frames that may wait for the disk.
 const WAITING: usize = 16;
 
-/// How long a run waits for room among them. Then frames are dropped until the disk takes one: a run waits once for a disk that
-/// does not answer.
+/// How long a run waits for room among them. Then frames are dropped until the disk takes one: a run waits once for a
+/// disk that does not answer.
 const PATIENCE: Duration = Duration::from_millis(200);
 
 /// Appends to one file of rows.
@@ -143,8 +143,8 @@ fn begin(target: &Target, seed: u64) -> Result<Arc<File>, CacheError> {
     Ok(file)
 }
 
-/// Length of the payload of a frame of sorted rows, bytes. A request for one row reads all of it. The checksum of 16 KiB
-/// takes little more time than that of 4 KiB: their pieces of 1 KiB are hashed together. Otherwise a guess.
+/// Length of the payload of a frame of sorted rows, bytes. A request for one row reads all of it. The checksum of 16
+/// KiB takes little more time than that of 4 KiB: their pieces of 1 KiB are hashed together. Otherwise a guess.
 const BLOCK: usize = 16_000;
 
 /// The rows are sorted anew if the log is longer than this share of them. A run reads all of the log when it begins.

@@ -8,7 +8,8 @@ use crate::file::{FileIndex, NumberMap};
 /// A map by file.
 pub type FileMap<T> = NumberMap<FileIndex, T>;
 
-/// Removes the value of a key. Most maps of a search are empty, and `HashMap::remove` hashes the key of an empty map, too.
+/// Removes the value of a key. Most maps of a search are empty, and `HashMap::remove` hashes the key of an empty map,
+/// too.
 pub fn removed<K: Eq + Hash, T, S: BuildHasher>(map: &mut HashMap<K, T, S>, key: &K) -> Option<T> {
     if map.is_empty() {
         None

@@ -42,9 +42,10 @@ pub(super) fn layer_folders(mount: &Mount) -> Vec<PathBuf> {
     paths.filter(|path| path.is_absolute()).collect()
 }
 
-/// True if a file of another file system has its own modification time where this mount shows it. A program that answers
-/// from a catalog may show any time (`rclone mount --no-modtime`). An overlay with `metacopy` sets times without a copy of
-/// the bytes (Linux, `Documentation/filesystems/overlayfs.rst`). A mount of another kind may show such a mount.
+/// True if a file of another file system has its own modification time where this mount shows it. A program that
+/// answers from a catalog may show any time (`rclone mount --no-modtime`). An overlay with `metacopy` sets times
+/// without a copy of the bytes (Linux, `Documentation/filesystems/overlayfs.rst`). A mount of another kind may show
+/// such a mount.
 pub(super) fn keeps_times(mount: &Mount, mounts: &Mounts, sysfs: &Sysfs) -> bool {
     let shows_others = FilesystemKind::of(&mount.filesystem).may_show_others();
     let makes_up_times =

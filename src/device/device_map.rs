@@ -171,8 +171,8 @@ impl DeviceMap {
         self.mounts.find(number, &path).filter(fits).cloned()
     }
 
-    /// The volume with this number, looked up if it was not met before. With `may_ask` the file system itself is asked for
-    /// its UUID.
+    /// The volume with this number, looked up if it was not met before. With `may_ask` the file system itself is asked
+    /// for its UUID.
     fn known(&mut self, home: DeviceNumber, mount: Option<Mount>, may_ask: bool) -> VolumeId {
         if let Some(&known) = self.by_mount.get(&home) {
             return known;

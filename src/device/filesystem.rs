@@ -91,8 +91,8 @@ fn is_known(fs_type: &str, what: Trait) -> bool {
     traits.is_some_and(|traits| traits.contains(&what))
 }
 
-/// True if whole files are best read one after the other: a program walks through its files, or has a disk for itself and
-/// reads it with one thread (ntfs-3g, exfat-fuse). Not fuse2fs: photos took 1.23 times as long there.
+/// True if whole files are best read one after the other: a program walks through its files, or has a disk for itself
+/// and reads it with one thread (ntfs-3g, exfat-fuse). Not fuse2fs: photos took 1.23 times as long there.
 pub(super) fn is_read_by_one_thread(fs_type: &str) -> bool {
     is_known(fs_type, WalksFiles) || fs_type == "fuseblk"
 }

@@ -1,5 +1,5 @@
-//! File systems by their mounts: where on one a path lies, whichever mount leads there, and what names one wherever it is
-//! plugged in or mounted.
+//! File systems by their mounts: where on one a path lies, whichever mount leads there, and what names one wherever it
+//! is plugged in or mounted.
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -94,8 +94,8 @@ pub enum NoName {
 const BY_UUID: &str = "/dev/disk/by-uuid";
 
 impl Mounts {
-    /// What names the file system that this open folder is on, whose device number this is: the server and its export, the
-    /// address or the folder that a program shows, or the UUID of what is on a disk.
+    /// What names the file system that this open folder is on, whose device number this is: the server and its export,
+    /// the address or the folder that a program shows, or the UUID of what is on a disk.
     ///
     /// # Errors
     /// If nothing does.
@@ -130,8 +130,8 @@ impl Mounts {
         Ok([mount.filesystem.as_bytes(), b"\0", &uuid].concat())
     }
 
-    /// The user other than root and the effective user whose program serves the file system with this device number, and
-    /// could report anything about its files; `u32::MAX` if the user is unknown. Also if it is not mounted here.
+    /// The user other than root and the effective user whose program serves the file system with this device number,
+    /// and could report anything about its files; `u32::MAX` if the user is unknown. Also if it is not mounted here.
     pub fn foreign_server(&self, st_dev: u64) -> Option<u32> {
         let mount = self.of_device(DeviceNumber::of(st_dev)).last();
         mount.map_or(Some(u32::MAX), foreign_server)
@@ -153,8 +153,8 @@ impl Mounts {
     }
 }
 
-/// The name that a mount gives to what it shows. A device has another name after each start; a single word is that of the
-/// program.
+/// The name that a mount gives to what it shows. A device has another name after each start; a single word is that of
+/// the program.
 fn shown(mount: &Mount) -> Option<&[u8]> {
     let source = mount.source.as_bytes();
     let names = source.contains(&b'/') || source.contains(&b':');

@@ -43,8 +43,8 @@ const BYTES_PER_SECOND: f64 = 130e6;
 
 /// True if a file on a disk with a head is better read on at once, when its beginning is read anyway.
 ///
-/// `odds` is the chance that the rest will be wanted. Reading on wastes `left` bytes if it is not; otherwise it saves the
-/// way back. At even odds that is about 1 MB, at 9 in 10 about 10.
+/// `odds` is the chance that the rest will be wanted. Reading on wastes `left` bytes if it is not; otherwise it saves
+/// the way back. At even odds that is about 1 MB, at 9 in 10 about 10.
 pub fn is_read_on(left: u64, odds: f64) -> bool {
     (1.0 - odds) * left as f64 / BYTES_PER_SECOND < odds * SEEK
 }

@@ -19,8 +19,8 @@ const LEAST_DESCRIPTORS: usize = 10;
 /// Limit of descriptors from which a run uses the default cache: up to three for each file system.
 const PLENTY: u64 = 256;
 
-/// Minimum address space left at the start of a run. The limit also counts memory that is only mapped, as the stacks and
-/// heaps of threads; nothing looks at it later.
+/// Minimum address space left at the start of a run. The limit also counts memory that is only mapped, as the stacks
+/// and heaps of threads; nothing looks at it later.
 const LEAST_ADDRESSES: Bytes = Bytes(4 << 30);
 
 /// A limit of the process that leaves less than a run needs.

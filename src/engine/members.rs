@@ -26,8 +26,8 @@ pub fn ambiguous(
 
 /// The files that a mount of a program or of another machine may show a second time.
 ///
-/// Such a mount gives a file other numbers. Most mounts keep its modification time, at least the last 32 bits of its seconds
-/// (SFTP has no more).
+/// Such a mount gives a file other numbers. Most mounts keep its modification time, at least the last 32 bits of its
+/// seconds (SFTP has no more).
 fn shown_twice(
     files: &[FileIndex],
     file_table: &FileTable,
@@ -106,9 +106,9 @@ fn alike_by_number(
 
 /// The files of a set that do not stay, each with the bytes on disk that its removal frees.
 ///
-/// A file with a name that the scan did not find frees nothing. Extents that a file which stays refers to are not freed,
-/// nor are shared extents that only one file of the set has: something outside refers to them, perhaps a snapshot. An
-/// extent that several of the removed files share counts once.
+/// A file with a name that the scan did not find frees nothing. Extents that a file which stays refers to are not
+/// freed, nor are shared extents that only one file of the set has: something outside refers to them, perhaps a
+/// snapshot. An extent that several of the removed files share counts once.
 pub fn freed(
     files: &[FileIndex],
     stays: impl Fn(FileIndex) -> bool,

@@ -91,8 +91,8 @@ impl Tally {
         sum(stages)
     }
 
-    /// The progress of each stage on each volume. `in_progress` is the number of bytes of a volume that were read of files
-    /// which are not done.
+    /// The progress of each stage on each volume. `in_progress` is the number of bytes of a volume that were read of
+    /// files which are not done.
     pub fn lines(
         &self,
         name: impl Fn(VolumeId) -> String,

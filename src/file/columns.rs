@@ -8,8 +8,8 @@ use hashbrown::HashTable;
 use super::dir_table::mix;
 use super::{DevIndex, DirId, FileIndex};
 
-/// A map by file or folder. They are numbered in the order of their arrival, so no user can choose the numbers, and a hash
-/// that only mixes their bits is enough.
+/// A map by file or folder. They are numbered in the order of their arrival, so no user can choose the numbers, and a
+/// hash that only mixes their bits is enough.
 pub type NumberMap<K, V> = HashMap<K, V, BuildHasherDefault<NumberHasher>>;
 
 /// Hashes a number.

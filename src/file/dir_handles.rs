@@ -1,7 +1,7 @@
 //! Opens folders, and keeps a few open, so that most files are opened by name alone.
 //!
-//! The way to a folder is read from the table under its lock and followed without the lock. Otherwise a file system that
-//! does not answer would keep all threads from the table.
+//! The way to a folder is read from the table under its lock and followed without the lock. Otherwise a file system
+//! that does not answer would keep all threads from the table.
 
 use std::ffi::CString;
 use std::ops::Deref;
@@ -60,7 +60,8 @@ impl DirHandles {
         Ok(self.held(dir).expect("just opened"))
     }
 
-    /// The same, for one thread that needs no other folder meanwhile: when descriptors have run out, its own are closed.
+    /// The same, for one thread that needs no other folder meanwhile: when descriptors have run out, its own are
+    /// closed.
     pub fn get_alone(&mut self, dir: DirId, dirs: &SharedDirs) -> Result<BorrowedFd<'_>> {
         match self.get(dir, dirs).map(|_| ()) {
             Ok(()) => {}
@@ -164,8 +165,8 @@ impl DirTable {
         Ok((root, path, id))
     }
 
-    /// The way from the nearest folder above that is `held` open; `None` if none is. From the root, each folder of a deep
-    /// path would be looked up again for every folder below it: quadratic time.
+    /// The way from the nearest folder above that is `held` open; `None` if none is. From the root, each folder of a
+    /// deep path would be looked up again for every folder below it: quadratic time.
     fn way_below<'fd>(
         &self,
         dir: DirId,

@@ -176,8 +176,8 @@ impl DirTable {
         self.given_files[root] = true;
     }
 
-    /// The place of its root among the given paths. A shell sorts `*.jpg`, so all given files have the place of the first
-    /// one.
+    /// The place of its root among the given paths. A shell sorts `*.jpg`, so all given files have the place of the
+    /// first one.
     pub fn given(&self, dir: DirId) -> u32 {
         let root = self.root(dir);
         match self.given_files.get(root as usize) {

@@ -408,9 +408,9 @@ impl FileTable {
         }
     }
 
-    /// Loads the columns of some files into the processor's caches. Each load waits for memory; loads of different files do
-    /// not depend on each other, so they wait together. A caller that uses the files one after the other would wait for
-    /// each.
+    /// Loads the columns of some files into the processor's caches. Each load waits for memory; loads of different
+    /// files do not depend on each other, so they wait together. A caller that uses the files one after the other would
+    /// wait for each.
     pub fn prefetch(&self, files: impl IntoIterator<Item = FileIndex>) {
         let read = |file: FileIndex| {
             let i = file.0 as usize;

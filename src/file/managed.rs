@@ -36,8 +36,8 @@ pub enum Told {
     Folder(&'static [&'static str]),
     /// A file with one of these names.
     File(&'static [&'static str]),
-    /// A folder with all of these entries: `name` is a file, `name/` a folder, `name?` either of them, and `name: text` a
-    /// file that begins with this text. The first is the one that fewest folders have.
+    /// A folder with all of these entries: `name` is a file, `name/` a folder, `name?` either of them, and `name: text`
+    /// a file that begins with this text. The first is the one that fewest folders have.
     Holds(&'static [&'static str]),
 }
 
@@ -193,8 +193,8 @@ static LENGTHS: LazyLock<[u64; 256]> = LazyLock::new(|| {
     lengths
 });
 
-/// True for the name of an entry by which [`is_managed_folder`](super::is_managed_folder) may recognize its folder. This is
-/// asked of every entry.
+/// True for the name of an entry by which [`is_managed_folder`](super::is_managed_folder) may recognize its folder.
+/// This is asked of every entry.
 #[inline]
 pub fn may_tell_folder(name: &[u8]) -> bool {
     let first = name.first().copied().unwrap_or_default();

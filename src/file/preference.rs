@@ -1,5 +1,5 @@
-//! Which of several files with the same content is the original, without a rule of the user's: among other things, the one
-//! whose name does not look like that of a copy, as `IMG_1 (1).jpg` and `Copy of IMG_1.jpg` beside `IMG_1.jpg`.
+//! Which of several files with the same content is the original, without a rule of the user's: among other things, the
+//! one whose name does not look like that of a copy, as `IMG_1 (1).jpg` and `Copy of IMG_1.jpg` beside `IMG_1.jpg`.
 //!
 //! A name is compared without its extension and without regard to case. It loses against a name of the set to which it
 //! only adds marks: a number of at most three digits, or words of [`WORDS`].

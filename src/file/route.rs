@@ -1,5 +1,5 @@
-//! The way to a file or folder: every folder and link on it that somebody else could change. A folder at the end of such
-//! a way is for what this user alone writes: journals, answers.
+//! The way to a file or folder: every folder and link on it that somebody else could change. A folder at the end of
+//! such a way is for what this user alone writes: journals, answers.
 
 use std::ffi::{CStr, CString, OsStr, OsString};
 use std::fs::{self, File};

@@ -38,8 +38,8 @@ pub fn is_trash(at: impl AsFd, path: &[u8]) -> bool {
 }
 
 /// True if the name alone decides. An incomplete trash (without `files` or `info`) counts as well: programs also empty
-/// a trash that has only one of them. Upper and lower case do not count: some file systems ignore case, and there a trash
-/// may have been created in another spelling.
+/// a trash that has only one of them. Upper and lower case do not count: some file systems ignore case, and there a
+/// trash may have been created in another spelling.
 fn is_trash_name(name: &[u8]) -> bool {
     let is = |whole: &[u8]| name.eq_ignore_ascii_case(whole);
     let start = name.get(..b".Trash-".len());

@@ -1,5 +1,5 @@
-//! The tree without the folders that go, and the homes of folders in it: those outside of one that hold a copy of everything
-//! below it.
+//! The tree without the folders that go, and the homes of folders in it: those outside of one that hold a copy of
+//! everything below it.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -56,7 +56,8 @@ impl<'s> Left<'s> {
         self.outside(content, folder).next().is_some()
     }
 
-    /// The folders outside of one in which copies of a content are left, in order; in some of very many not all of them.
+    /// The folders outside of one in which copies of a content are left, in order; in some of very many not all of
+    /// them.
     pub fn outside(&self, content: Content, folder: u32) -> impl Iterator<Item = u32> {
         let Range { start, end } = self.seen.run().below(folder);
         let mut from = 0;

@@ -118,8 +118,8 @@ impl<'t> Seen<'t> {
         !self.gaps.is_empty()
     }
 
-    /// Number of names whose files may be one file with another one, seen through two mounts: nothing tells whether they
-    /// are copies.
+    /// Number of names whose files may be one file with another one, seen through two mounts: nothing tells whether
+    /// they are copies.
     pub fn unidentified(&self) -> u64 {
         self.unidentified
     }
@@ -202,8 +202,8 @@ impl<'t> Seen<'t> {
         links.count()
     }
 
-    /// True if the bytes of a file below a folder are free once all its names there are gone. Of several names there, only
-    /// one says so.
+    /// True if the bytes of a file below a folder are free once all its names there are gone. Of several names there,
+    /// only one says so.
     pub fn frees(&self, file: usize, folder: u32) -> bool {
         let name = self.names[file];
         let file = self.run.file_of(name);

@@ -5,8 +5,8 @@ use std::sync::{Arc, OnceLock};
 
 use super::{ContentDigest, SampleDigest};
 
-/// A BLAKE3 computation over bytes in order. The hasher is made only once the first piece has come: its state takes 2 KB,
-/// and most files are read in one piece.
+/// A BLAKE3 computation over bytes in order. The hasher is made only once the first piece has come: its state takes 2
+/// KB, and most files are read in one piece.
 #[derive(Default)]
 pub struct Running(Option<Box<blake3::Hasher>>);
 

@@ -94,8 +94,8 @@ impl Action {
         action
     }
 
-    /// Prefers files by this rule of `seekless --keep`, such as `newest` or `under DIR`. Each rule decides among the files
-    /// that the rules before it leave tied.
+    /// Prefers files by this rule of `seekless --keep`, such as `newest` or `under DIR`. Each rule decides among the
+    /// files that the rules before it leave tied.
     pub fn keep(mut self, rule: impl Into<String>) -> Self {
         self.rules.push(rule.into());
         self
@@ -143,8 +143,8 @@ impl Action {
         self
     }
 
-    /// `remove`, `trash` and `move`: also removes the folders that are empty afterwards. They lie below what was searched,
-    /// or for a report below [`within`](Self::within), and nothing else holds them.
+    /// `remove`, `trash` and `move`: also removes the folders that are empty afterwards. They lie below what was
+    /// searched, or for a report below [`within`](Self::within), and nothing else holds them.
     pub fn remove_empty_folders(mut self, remove: bool) -> Self {
         self.asked.settings.remove_empty_folders = remove;
         self
@@ -192,8 +192,8 @@ impl Action {
     /// No lock is held between the search and [`Plan::apply`]. What another run or program changes meanwhile is found
     /// there: each step compares its files again, and is skipped if they differ from the plan.
     ///
-    /// Files in a trash folder are left alone, and no file goes because of a copy there, unless the search was given the
-    /// path of the trash, or a path in it.
+    /// Files in a trash folder are left alone, and no file goes because of a copy there, unless the search was given
+    /// the path of the trash, or a path in it.
     ///
     /// # Errors
     /// If a rule, pattern or folder cannot be used, or root would follow a link of another user.

@@ -85,8 +85,8 @@ pub enum OnSide {
 }
 
 impl<'a> Compare<'a> {
-    /// Compares these folders or files, at least two. Empty and hidden files are included. A file in a trash folder below
-    /// a side needs a match, but does not count as one.
+    /// Compares these folders or files, at least two. Empty and hidden files are included. A file in a trash folder
+    /// below a side needs a match, but does not count as one.
     pub fn new<P: Into<PathBuf>>(sides: impl IntoIterator<Item = P>) -> Self {
         Self {
             config: Config {
@@ -135,8 +135,9 @@ impl<'a> Compare<'a> {
     /// Compares. It blocks the calling thread.
     ///
     /// # Errors
-    /// If there are fewer than two sides, a pattern cannot be used, or the limits of the process leave too little to work
-    /// with. A side that is not there is a problem, and makes the answer [`CompareAnswer::Unknown`](super::CompareAnswer::Unknown).
+    /// If there are fewer than two sides, a pattern cannot be used, or the limits of the process leave too little to
+    /// work with. A side that is not there is a problem, and makes the answer
+    /// [`CompareAnswer::Unknown`](super::CompareAnswer::Unknown).
     pub fn run(self) -> Result<Compared, Error> {
         if self.config.roots.len() < 2 {
             return Err(Cause::FewSides.into());

@@ -104,8 +104,8 @@ impl<'a> Folders<'a> {
     /// Compares. It blocks the calling thread.
     ///
     /// # Errors
-    /// If a setting cannot be used, a given path is no folder, all of them are missing, or the limits of the process leave
-    /// too little to work with.
+    /// If a setting cannot be used, a given path is no folder, all of them are missing, or the limits of the process
+    /// leave too little to work with.
     pub fn run(self) -> Result<FoldersFound, Error> {
         check(&self.config)?;
         if !(1..=100).contains(&self.min_overlap) {

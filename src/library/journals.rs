@@ -80,8 +80,8 @@ impl Journals {
         Ok(Undo::new(reversion))
     }
 
-    /// Restores the files that runs left unfinished when they were cut short: killed, or by a loss of power. Call it before
-    /// a search whose duplicates are acted on: it does not find these files under their names.
+    /// Restores the files that runs left unfinished when they were cut short: killed, or by a loss of power. Call it
+    /// before a search whose duplicates are acted on: it does not find these files under their names.
     ///
     /// Finished steps stay done. A run whose undo was cut short is skipped; [`undo`](Self::undo) continues it.
     ///

@@ -134,8 +134,9 @@ impl<'a> Plan<'a> {
         folders.map(|folder| path(&folder.path))
     }
 
-    /// Looks below these folders for symbolic links that will lead nowhere; the first thousand. It lists the folders, and
-    /// follows no link to another folder. Only [`remove`](super::Action::remove), `trash` and `move_to` break links.
+    /// Looks below these folders for symbolic links that will lead nowhere; the first thousand. It lists the folders,
+    /// and follows no link to another folder. Only [`remove`](super::Action::remove), `trash` and `move_to` break
+    /// links.
     pub fn broken_links<P: AsRef<Path>>(
         &mut self,
         below: impl IntoIterator<Item = P>,

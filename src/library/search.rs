@@ -315,8 +315,8 @@ impl From<&Member> for File {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Summary {
-    /// True if the search was cancelled, a file system did not answer, or memory ran short: the sets are correct, but there
-    /// may be more.
+    /// True if the search was cancelled, a file system did not answer, or memory ran short: the sets are correct, but
+    /// there may be more.
     pub incomplete: bool,
     /// Regular files (inodes) that took part.
     pub files: u64,

@@ -1,5 +1,5 @@
-//! The caller's side of a run: what ends it, who hears of it, and the settings that searches and comparisons share: which
-//! files take part, and how they are read.
+//! The caller's side of a run: what ends it, who hears of it, and the settings that searches and comparisons share:
+//! which files take part, and how they are read.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

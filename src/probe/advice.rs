@@ -140,8 +140,8 @@ pub fn advise(outcomes: &[ExperimentResult], now: &Policy, cores: usize) -> Resu
     })
 }
 
-/// True if the disk has a head: two signs agree, or a lone read is slow and nothing else was measured. Says why. A mirror
-/// may serve two streams and still have heads; a far server may be slow and have none, but no order helps there.
+/// True if the disk has a head: two signs agree, or a lone read is slow and nothing else was measured. Says why. A
+/// mirror may serve two streams and still have heads; a far server may be slow and have none, but no order helps there.
 fn has_head(
     lone_read: Option<f64>,
     streams: Option<&Series>,

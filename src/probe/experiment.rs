@@ -324,8 +324,8 @@ fn orders(ground: &mut Ground<'_>) -> Result<Vec<Line>, String> {
 }
 
 impl Ground<'_> {
-    /// Spans of files, of this length at most, until a fifth of the time has passed: each with its position on the disk,
-    /// or its inode number, and whether the position is known. `starts` gives the offsets in a file of this size.
+    /// Spans of files, of this length at most, until a fifth of the time has passed: each with its position on the
+    /// disk, or its inode number, and whether the position is known. `starts` gives the offsets in a file of this size.
     fn placed(
         &self,
         files: impl Iterator<Item = usize>,

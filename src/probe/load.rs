@@ -92,8 +92,8 @@ pub struct Load {
 }
 
 impl TestData {
-    /// Reads places for a while: so many at a time, by threads on so many processors. What is under way when the time is
-    /// over is cut off, unless nothing was read by then.
+    /// Reads places for a while: so many at a time, by threads on so many processors. What is under way when the time
+    /// is over is cut off, unless nothing was read by then.
     pub fn load(
         &self,
         mut places: impl Iterator<Item = TestSpan>,

@@ -2,8 +2,8 @@
 //!
 //! Nothing of the user's is written: existing files are read, or a scratch file without a name. [`measure`] lists what
 //! there is to read (`test_data`). Each [`Experiment`] is a list of places, which the scheduler of the search reads so
-//! many at a time (`load`), in turns until the rates are steady or the time is over (`sweep`). The rates make one table,
-//! a [`Chart`](findings::Chart); `advice` turns the charts into numbers, and [`text`] shows them.
+//! many at a time (`load`), in turns until the rates are steady or the time is over (`sweep`). The rates make one
+//! table, a [`Chart`](findings::Chart); `advice` turns the charts into numbers, and [`text`] shows them.
 
 mod advice;
 #[cfg(test)]

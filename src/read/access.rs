@@ -60,8 +60,8 @@ impl Access {
         self.budgets.are_limited() || size >= LONG && self.page_use.may_drop()
     }
 
-    /// True if a file of this size must be read past the page cache: it is to stay out of the cache, and hardly any of it
-    /// is there. `missing` returns the number of bytes that are not, if it is known.
+    /// True if a file of this size must be read past the page cache: it is to stay out of the cache, and hardly any of
+    /// it is there. `missing` returns the number of bytes that are not, if it is known.
     pub(super) fn goes_past_cache(&self, size: u64, missing: impl FnOnce() -> Option<u64>) -> bool {
         // What is there would be read from the disk as well.
         let is_cold = |missing| missing >= size - size / 8;
@@ -75,8 +75,8 @@ impl Access {
         }
     }
 
-    /// Takes bytes out of the budget of a volume's device, and waits until they may be read. False if the run was told to
-    /// stop before: they must not be read.
+    /// Takes bytes out of the budget of a volume's device, and waits until they may be read. False if the run was told
+    /// to stop before: they must not be read.
     #[must_use]
     pub(super) fn spend(&self, volume: VolumeId, bytes: u64) -> bool {
         if !self.budgets.are_limited() {

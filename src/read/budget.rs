@@ -9,8 +9,8 @@ use crate::device::VolumeId;
 use crate::lock::locked;
 use crate::units::Bytes;
 
-/// The lowest rate, in bytes per second. A lower number is probably a rate in kilobytes or megabytes without its unit, and
-/// a search of a few thousand files would take hours to read their beginnings.
+/// The lowest rate, in bytes per second. A lower number is probably a rate in kilobytes or megabytes without its unit,
+/// and a search of a few thousand files would take hours to read their beginnings.
 pub const LEAST_RATE: Bytes = Bytes(1000);
 
 /// How long a device that was idle may be read at full speed: long enough to read a file at once, short enough that

@@ -1,7 +1,7 @@
 //! Runs reads: the right number at a time, in the order that suits the device.
 //!
-//! An executor does not know the purpose of the bytes. It opens files, reads spans, and hands the bytes to a [`Fold`](crate::hash::Fold).
-//! It reports whether the file was the expected one before and after the read.
+//! An executor does not know the purpose of the bytes. It opens files, reads spans, and hands the bytes to a
+//! [`Fold`](crate::hash::Fold). It reports whether the file was the expected one before and after the read.
 
 mod access;
 mod budget;

@@ -154,7 +154,8 @@ impl<Fd: AsFd> OpenFile<Fd> {
         Ok(read)
     }
 
-    /// Takes bytes out of the budget that the kernel is about to read on its own, whether or not the run was told to stop.
+    /// Takes bytes out of the budget that the kernel is about to read on its own, whether or not the run was told to
+    /// stop.
     pub fn pay(&self, access: &Access, bytes: u64) {
         if self.is_paid {
             let _is_over = !access.spend(self.volume, bytes);
@@ -214,8 +215,8 @@ fn is_uncached(fd: impl AsFd, offset: u64, len: u64) -> bool {
     cached.unwrap_or(0) == 0
 }
 
-/// Bytes of a range (offset and length) that are not in the page cache; `None` if this is not known. `in_layers`: also look
-/// for pages of a layer below, which takes as long as reading a short file.
+/// Bytes of a range (offset and length) that are not in the page cache; `None` if this is not known. `in_layers`: also
+/// look for pages of a layer below, which takes as long as reading a short file.
 pub fn uncached_bytes(fd: impl AsFd, (offset, len): (u64, u64), in_layers: bool) -> Option<u64> {
     let page = page_cache::page_size();
     let pages = (offset + len).div_ceil(page) - offset / page;

@@ -126,7 +126,8 @@ impl Reader {
         self.settings.passes_holes && holes::is_thin(fd, seen)
     }
 
-    /// Takes bytes out of the device's budget, and waits until they may be read. False if the run was told to stop before.
+    /// Takes bytes out of the device's budget, and waits until they may be read. False if the run was told to stop
+    /// before.
     #[must_use]
     pub fn spend(&self, task: &Task, bytes: u64) -> bool {
         let access = &self.settings.access;
@@ -157,8 +158,8 @@ impl Reader {
         self.read_now(task, fd, spends)
     }
 
-    /// Reads all spans here and now. `spends`: they are taken out of the device's budget, since they are not in the page
-    /// cache.
+    /// Reads all spans here and now. `spends`: they are taken out of the device's budget, since they are not in the
+    /// page cache.
     pub fn read_now(&mut self, task: &Task, fd: BorrowedFd<'_>, spends: bool) -> Outcome {
         let mut digests = [None; SPANS];
         let mut bytes = 0;

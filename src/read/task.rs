@@ -231,8 +231,8 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The next task and its file's name. The task stays the next one until [`Self::advance`]. Tasks of recalled batches
-    /// are passed over.
+    /// The next task and its file's name. The task stays the next one until [`Self::advance`]. Tasks of recalled
+    /// batches are passed over.
     pub fn peek(&mut self) -> Option<(Task, &CStr)> {
         while self.next == self.batch.tasks.len() || self.batch.recalls != self.recalls.count() {
             if self.other.is_some() {

@@ -1,5 +1,5 @@
-//! One JSON document (header, sets one on each line, summary), or the same objects one a line: how they are written, and
-//! read.
+//! One JSON document (header, sets one on each line, summary), or the same objects one a line: how they are written,
+//! and read.
 //!
 //! Their keys are a promise (`docs/reference/formats.md`): a field may be renamed, a key may not.
 

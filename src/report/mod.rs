@@ -126,8 +126,8 @@ pub fn format(name: &str) -> Option<&'static Format> {
 pub struct Style {
     /// Mark parts with terminal colors. A colored report cannot be read back.
     pub color: bool,
-    /// A person reads the report on a terminal. Such a report leaves out what only programs need, and folds long sets, so
-    /// it cannot be read back.
+    /// A person reads the report on a terminal. Such a report leaves out what only programs need, and folds long sets,
+    /// so it cannot be read back.
     pub on_terminal: bool,
     /// How to get all names of the sets that are folded, if that is to be said.
     pub of_folded: &'static str,

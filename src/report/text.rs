@@ -9,8 +9,8 @@
 //!
 //! Unique files are a list: one path a line. It has no sizes, so it is not read back.
 //!
-//! On a terminal (`Style::on_terminal`) the exact sizes and the comments that a reader needs are left out, and a long set
-//! is folded.
+//! On a terminal (`Style::on_terminal`) the exact sizes and the comments that a reader needs are left out, and a long
+//! set is folded.
 //!
 //! Names of one inode carry one number. So a line can be taken out without the lines around it
 //! changing their meaning: were further names only indented below the first, taking out that

@@ -56,8 +56,8 @@ impl Filter {
         }
     }
 
-    /// Tests a root that the user named, by its name and its path. A hidden root is kept, since the user named it, and so
-    /// is a folder without a name: "/", ".", "..".
+    /// Tests a root that the user named, by its name and its path. A hidden root is kept, since the user named it, and
+    /// so is a folder without a name: "/", ".", "..".
     pub fn root(&self, path: &[u8], is_folder: bool) -> Verdict {
         let mut parts = path.rsplit(|&byte| byte == b'/');
         match parts.find(|part| !part.is_empty()) {

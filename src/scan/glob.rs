@@ -40,9 +40,9 @@ pub enum BadPattern {
 /// A list of globs, one of which must match a path.
 ///
 /// Paths are those that the user sees: as reached from a root, perhaps relative. A floating pattern (`cache/*.tmp`,
-/// `*.jpg`) may start at any folder of that path. A pattern that starts with `/` is compared with the path from `/`, one
-/// that starts with `./` or `../` with the path from the current folder, so that it works in whatever way the root was
-/// written.
+/// `*.jpg`) may start at any folder of that path. A pattern that starts with `/` is compared with the path from `/`,
+/// one that starts with `./` or `../` with the path from the current folder, so that it works in whatever way the root
+/// was written.
 #[derive(Clone, Debug)]
 pub(crate) struct Globs {
     floating: GlobSet,

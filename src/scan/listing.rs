@@ -108,8 +108,8 @@ fn is_exhausted(memory: Memory, sets: usize) -> bool {
 }
 
 /// True if the tables could not grow much longer. All tables are lists that double when they are full. The system
-/// provides memory when it is used: lists that double at one time touch a large page
-/// each, and what follows the listing takes up to a third more. If other processes use the memory, listing less would not help.
+/// provides memory when it is used: lists that double at one time touch a large page each, and what follows the listing
+/// takes up to a third more. If other processes use the memory, listing less would not help.
 fn is_short(memory: Memory) -> bool {
     leaves_less_than(memory, 2, 3)
 }

@@ -96,8 +96,8 @@ impl<T> Queue<T> {
         at_work <= walkers && state.groups.iter().all(|group| group.waiting.is_empty())
     }
 
-    /// Takes a job and the number of its group; `None` when the walker is to end. `wait` is called if there is none now,
-    /// and says whether to wait for one.
+    /// Takes a job and the number of its group; `None` when the walker is to end. `wait` is called if there is none
+    /// now, and says whether to wait for one.
     pub fn take(&self, wait: impl FnOnce() -> bool) -> Option<(usize, T)> {
         let mut state = self.lock();
         let mut wait = Some(wait);

@@ -5,8 +5,8 @@
 //! joined: each tells when it ends, and the scan ends when all have ended, or when the run has given up on the rest.
 //!
 //! There are as many walkers as cores at first. A walker may find that it had to wait for the disk while it listed a
-//! folder. For each such folder, one more walker starts, up to the policy's number. In the place of one that waits for a
-//! file system, another one walks the others.
+//! folder. For each such folder, one more walker starts, up to the policy's number. In the place of one that waits for
+//! a file system, another one walks the others.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
@@ -178,7 +178,8 @@ impl<R: Iterator<Item = Given>> Crew<'_, R> {
         true
     }
 
-    /// Adds what can be done only when no other job waits, and no more walkers are at work than those that get no answer.
+    /// Adds what can be done only when no other job waits, and no more walkers are at work than those that get no
+    /// answer.
     fn add_jobs(&mut self, silent: usize) -> bool {
         let roots: Vec<Job> = self
             .roots

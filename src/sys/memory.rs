@@ -121,8 +121,8 @@ pub fn of_this_process() -> Option<Memory> {
 /// Memory that the control group of this process may still take, if one limits it. `groups` is what `/proc/self/cgroup`
 /// says: `0::/path` in the unified hierarchy, `7:memory:/path` in that of the memory controller before (version 1).
 ///
-/// What the kernel can take back, as the page cache, does not count as taken. Memory file systems and other processes of
-/// the group do.
+/// What the kernel can take back, as the page cache, does not count as taken. Memory file systems and other processes
+/// of the group do.
 fn left_in_group(top: &Path, groups: &str, held: u64) -> Option<u64> {
     let left = groups.lines().filter_map(|line| {
         let (_, line) = line.split_once(':')?;

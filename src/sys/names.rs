@@ -163,8 +163,8 @@ pub fn rename(folder: impl AsFd, old: &CStr, new: &CStr) -> Result<()> {
 
 /// Takes an empty folder away, if it is there.
 ///
-/// After an error it asks again: the reply of a server may have been lost, and the kernel may still remember a folder that
-/// its server has removed, so that a look does not tell.
+/// After an error it asks again: the reply of a server may have been lost, and the kernel may still remember a folder
+/// that its server has removed, so that a look does not tell.
 pub fn remove_folder(parent: impl AsFd, name: &CStr) -> Result<()> {
     let remove = || {
         fault::point()?;

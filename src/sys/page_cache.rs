@@ -77,8 +77,9 @@ pub fn page_size() -> u64 {
 /// Bytes looked at with one mapping, so that the answer's memory is bounded.
 const WINDOW: u64 = 1 << 30;
 
-/// Pages of the range that are in the page cache, also if the file is one of an overlay. `cachestat` finds none there: the
-/// pages belong to the file of the layer below. `None` for files of other users, about which `mincore` says nothing.
+/// Pages of the range that are in the page cache, also if the file is one of an overlay. `cachestat` finds none there:
+/// the pages belong to the file of the layer below. `None` for files of other users, about which `mincore` says
+/// nothing.
 pub fn cached_pages_of_layer(fd: impl AsFd, offset: u64, len: u64) -> Option<u64> {
     let owner = rustix::fs::fstat(&fd).ok()?.st_uid;
     let user = rustix::process::geteuid();

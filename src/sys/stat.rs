@@ -107,8 +107,8 @@ pub fn subvolume(fd: impl AsFd) -> Option<u64> {
     (answer.stx_mask & SUBVOL != 0).then_some(answer.stx_subvol)
 }
 
-/// The moment at which what a name in a folder leads to was made, nanoseconds since 1970, which no call sets; `None` where
-/// the file system keeps none.
+/// The moment at which what a name in a folder leads to was made, nanoseconds since 1970, which no call sets; `None`
+/// where the file system keeps none.
 pub fn birth_ns(at: impl AsFd, name: &CStr, follow: bool) -> Option<i64> {
     let flags = if follow { AtFlags::NO_AUTOMOUNT } else { ENTRY };
     let answer = statx(at, name, flags, StatxFlags::BTIME).ok()?;

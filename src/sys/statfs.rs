@@ -40,8 +40,8 @@ const FUSE: u64 = 0x6573_5546;
 pub const BTRFS: u64 = 0x9123_683e;
 const PIPES: u64 = 0x5049_5045;
 
-/// Types of file systems. Numbers: linux/magic.h and the file systems' sources. ext2 and ext3 have the number of ext4; the
-/// inode numbers of btrfs are unique within a subvolume, which has an `st_dev` of its own.
+/// Types of file systems. Numbers: linux/magic.h and the file systems' sources. ext2 and ext3 have the number of ext4;
+/// the inode numbers of btrfs are unique within a subvolume, which has an `st_dev` of its own.
 const TYPES: &[(u64, &str, &[Trait])] = &[
     (0xef53, "ext4", &[Inodes, TrueHoles, Ordered]),
     (
@@ -135,7 +135,8 @@ pub fn is_pseudo(folder: impl AsFd) -> bool {
     has(folder, Pseudo)
 }
 
-/// True where a program or a server answers for the file at this path; `None` if it does not exist or cannot be queried.
+/// True where a program or a server answers for the file at this path; `None` if it does not exist or cannot be
+/// queried.
 pub fn is_path_answered(path: &std::path::Path) -> Option<bool> {
     let volume = rustix::fs::statfs(path).ok()?;
     Some(is(magic_of(volume), Answered))

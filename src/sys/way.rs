@@ -104,8 +104,8 @@ pub fn step(at: impl AsFd, name: &CStr) -> Result<OwnedFd> {
     openat(at, name, FLAGS, Mode::empty())
 }
 
-/// Makes a folder; one that is there already is as good, which `false` tells. After an error it asks again: the reply of a
-/// server may have been lost.
+/// Makes a folder; one that is there already is as good, which `false` tells. After an error it asks again: the reply
+/// of a server may have been lost.
 pub fn make_folder(at: impl AsFd, name: &CStr, mode: u32) -> Result<bool> {
     let make = || {
         fault::point()?;

@@ -86,8 +86,8 @@ impl Unseen {
         matches!(self, Self::Filtered | Self::Hidden | Self::Ignored)
     }
 
-    /// True if it takes nothing from what was seen elsewhere: the place did not change, and is no second way to a file that
-    /// was met before.
+    /// True if it takes nothing from what was seen elsewhere: the place did not change, and is no second way to a file
+    /// that was met before.
     pub fn hides_only_itself(self) -> bool {
         matches!(
             self,

@@ -29,8 +29,8 @@ pub enum Class {
 pub enum Scope {
     /// Between all files.
     AllFiles,
-    /// Between files below different roots. A file that is [`Class::Alone`] then has no equal below another root, but it
-    /// may have one below its own: that was not read.
+    /// Between files below different roots. A file that is [`Class::Alone`] then has no equal below another root, but
+    /// it may have one below its own: that was not read.
     AcrossRoots,
 }
 

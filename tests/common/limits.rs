@@ -1,4 +1,5 @@
-//! How much of a test is done, as the caller says by variables; what was left out here; and chance that can be repeated.
+//! How much of a test is done, as the caller says by variables; what was left out here; and chance that can be
+//! repeated.
 
 use std::io::Write;
 use std::str::FromStr;
@@ -17,8 +18,8 @@ pub fn rounds<T: FromStr>(few: T) -> T {
     said("SEEKLESS_ROUNDS").unwrap_or(few)
 }
 
-/// What random choices begin with: always the same, or `SEEKLESS_SEED`, so that a long run sees what the short ones never do.
-/// A test that fails shows it.
+/// What random choices begin with: always the same, or `SEEKLESS_SEED`, so that a long run sees what the short ones
+/// never do. A test that fails shows it.
 pub fn seed() -> u64 {
     let seed = said("SEEKLESS_SEED").unwrap_or(1);
     println!("SEEKLESS_SEED={seed}");

@@ -1,5 +1,5 @@
-//! A tree to act on, and what a run leaves outside it; runs that stand still between two calls; and journals that a test
-//! changes.
+//! A tree to act on, and what a run leaves outside it; runs that stand still between two calls; and journals that a
+//! test changes.
 //!
 //! Builds without debug assertions cannot be stopped (`sys::fault`).
 

@@ -65,9 +65,9 @@ impl Drop for Writer {
     }
 }
 
-/// A folder that goes when the test ends. Methods take names relative to it, as text or bytes,
-/// make the folders on the way, and return the tree, so that one is written as one expression. Files that are made so have
-/// one time of modification, whatever the clock does meanwhile.
+/// A folder that goes when the test ends. Methods take names relative to it, as text or bytes, make the folders on the
+/// way, and return the tree, so that one is written as one expression. Files that are made so have one time of
+/// modification, whatever the clock does meanwhile.
 #[derive(Debug)]
 pub struct Tree {
     folder: TempDir,

@@ -14,8 +14,8 @@ use rustix::mount::{MountPropagationFlags, mount_bind, mount_change};
 use rustix::thread::{UnshareFlags, unshare_unsafe};
 use tempfile::TempDir;
 
-/// Writes all that lies on the file system of a folder to its disk. A sync of the whole machine would wait for the tests
-/// beside this one, and change what they see.
+/// Writes all that lies on the file system of a folder to its disk. A sync of the whole machine would wait for the
+/// tests beside this one, and change what they see.
 #[track_caller]
 pub fn write_back(folder: &Path) {
     let folder = File::open(folder).expect("is there");

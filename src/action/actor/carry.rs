@@ -61,8 +61,8 @@ impl Actor {
         }
     }
 
-    /// Checks that two files are the same as when they were opened and compared, some steps ago, and will survive a loss
-    /// of power.
+    /// Checks that two files are the same as when they were opened and compared, some steps ago, and will survive a
+    /// loss of power.
     fn admit(&mut self, action: ActionKind, drafted: &mut Act) -> Result<(), Reason> {
         drafted.checked.as_ref().map_err(Reason::clone)?;
         let Act { intent, pair, .. } = drafted;

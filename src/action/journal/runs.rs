@@ -1,4 +1,5 @@
-//! The folder of the journals, and the runs in it. Only its owner writes there: what a journal says is for its owner only.
+//! The folder of the journals, and the runs in it. Only its owner writes there: what a journal says is for its owner
+//! only.
 
 use std::ffi::{CString, OsString};
 use std::fs::File;
@@ -16,7 +17,7 @@ use super::record::{self, Record, RunHeader};
 use crate::action::reason::{Code, Facts, Reason};
 use crate::file::{OwnFolder, RouteError};
 use crate::heartbeat::current;
-use crate::sys::{names, names as sys_names, sync};
+use crate::sys::{names, sync};
 
 /// Opens the folder, and creates it and missing folders above it.
 ///
@@ -74,11 +75,12 @@ impl RunLock {
     }
 }
 
-/// Locks this folder, and checks whether journals can be written there: before a search, and before the user reads a plan.
+/// Locks this folder, and checks whether journals can be written there: before a search, and before the user reads a
+/// plan.
 ///
 /// # Errors
-/// If another run has it, if other users could have created it or may write to it, if it cannot be written to, or if the
-/// disk is full.
+/// If another run has it, if other users could have created it or may write to it, if it cannot be written to, or if
+/// the disk is full.
 pub fn check_journals(folder: &Path) -> Result<RunLock, Reason> {
     let lock = RunLock::take(folder)?;
     try_out(&lock.0).map_err(|error| no_way(Code::Journals, folder, error))?;
@@ -245,7 +247,7 @@ pub(in crate::action) fn prune(own: &OwnFolder, now: Timestamp) {
         };
         let is_over = sync::lock(&file) == Ok(true) && is_over(&mut file) == Some(true);
         if let (true, Ok(name)) = (is_over, CString::new(name.as_str())) {
-            let _ = sys_names::remove(own.descriptor(), &name);
+            let _ = names::remove(own.descriptor(), &name);
         }
     }
 }

@@ -368,8 +368,8 @@ impl<'a> Carried<'a> {
             _ => "move it",
         };
         if (from, to) == (Slot::Destination, Slot::Part) {
-            // The copy goes only when the original is certain to be back. It gets a temporary name first: a removal that a
-            // server executes late must not find another file.
+            // The copy goes only when the original is certain to be back. It gets a temporary name first: a removal
+            // that a server executes late must not find another file.
             sync::folder(&scene.place.folder).map_err(failed("put it back safely"))?;
         }
         let is_back = from == Slot::Destination && scene.act.is_none();
@@ -417,8 +417,8 @@ impl<'a> Carried<'a> {
         Err(Reason::changed(IDENTITY))
     }
 
-    /// Checks that it was the moved file, or its copy, that left the destination. Only now is it out of reach of whoever
-    /// can change names there. A program may have given it another number.
+    /// Checks that it was the moved file, or its copy, that left the destination. Only now is it out of reach of
+    /// whoever can change names there. A program may have given it another number.
     fn got_back(&self, before: &stat::Stat, to: Slot) -> Result<(), Reason> {
         let scene = &self.scene;
         let (folder, new) = scene.named(to)?;

@@ -1,8 +1,9 @@
 //! The decision table. Pure: what is found in, one call or an end out.
 //!
 //! Four rules hold for all rows. A file that is not the step's is never renamed, replaced or removed, except that what
-//! this process moved by mistake goes back. The victim loses a name only if it has another one. Content of which no other
-//! file is known to have the bytes is never removed. A rename replaces a file only if that is a spare link or a copy.
+//! this process moved by mistake goes back. The victim loses a name only if it has another one. Content of which no
+//! other file is known to have the bytes is never removed. A rename replaces a file only if that is a spare link or a
+//! copy.
 
 use super::Decision::{Do, End as Ends};
 use super::End::{Before, Done, Gone, Open};

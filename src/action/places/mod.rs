@@ -1,10 +1,10 @@
-//! The places of a step, what they hold, and the one table that decides the next call of the step, after an error, in an
-//! undo, in its preview and in a sweep.
+//! The places of a step, what they hold, and the one table that decides the next call of the step, after an error, in
+//! an undo, in its preview and in a sweep.
 //!
-//! A step uses up to six names. [`Scene::look`] examines them, [`decide`] chooses one call or an end from what they hold,
-//! and one loop ([`perform`], [`recover`]) makes the call and looks again: whether the step is carried out, taken back,
-//! undone, swept or previewed. After a call that went well, a step that is carried out looks only at the file that it
-//! moved. No caller draws conclusions from an error: a reply may be lost after the call was executed.
+//! A step uses up to six names. [`Scene::look`] examines them, [`decide`] chooses one call or an end from what they
+//! hold, and one loop ([`perform`], [`recover`]) makes the call and looks again: whether the step is carried out, taken
+//! back, undone, swept or previewed. After a call that went well, a step that is carried out looks only at the file
+//! that it moved. No caller draws conclusions from an error: a reply may be lost after the call was executed.
 
 mod carry;
 mod copy_back;

@@ -1,8 +1,8 @@
 //! Examines the places of a step.
 //!
-//! Device numbers are not compared with those of the journal: they change when a disk is plugged in again. Inode number,
-//! length and time of modification at a known path are enough to identify a file. A step of this process is recognized
-//! by its open files.
+//! Device numbers are not compared with those of the journal: they change when a disk is plugged in again. Inode
+//! number, length and time of modification at a known path are enough to identify a file. A step of this process is
+//! recognized by its open files.
 
 use std::cell::Cell;
 use std::ffi::{CStr, CString};
@@ -510,8 +510,8 @@ impl<'a> Scene<'a> {
         is_same || self.is_moved_by_bytes(moved, there)
     }
 
-    /// True if the file was only touched. With other rights it may belong to another user, who would then own the victim's
-    /// name.
+    /// True if the file was only touched. With other rights it may belong to another user, who would then own the
+    /// victim's name.
     fn is_moved_by_bytes(&self, moved: &Stat, there: &NameInFolder) -> bool {
         let was = &self.intent.metadata;
         let has_rights = attributes::entry(&there.folder, &there.name).is_ok_and(|(_, now)| {

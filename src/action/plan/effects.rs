@@ -1,6 +1,7 @@
 //! What a plan does beside its files: folders that it leaves empty, and symbolic links that it breaks.
 //!
-//! A search reports the links that it meets, if it is asked to. The check for them needs 16 bytes for each removed name.
+//! A search reports the links that it meets, if it is asked to. The check for them needs 16 bytes for each removed
+//! name.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap, HashSet};

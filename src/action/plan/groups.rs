@@ -157,8 +157,8 @@ impl Groups {
 /// Maximum number of groups among which the copies of a photo and of its sidecars are looked for.
 const COPIES: usize = 16;
 
-/// What the plan does with groups. Each of the sidecars of a group goes only if another group that stays has a copy of it
-/// and of its photo; else the group stays.
+/// What the plan does with groups. Each of the sidecars of a group goes only if another group that stays has a copy of
+/// it and of its photo; else the group stays.
 #[derive(Debug, Default)]
 struct Together {
     /// Number of the files of each group that go.
@@ -221,8 +221,8 @@ impl Together {
         }
     }
 
-    /// Holds the groups that have a sidecar of which no group has a copy that also has one of its photo, once the copies
-    /// of all sets were [noted](Self::note_copies).
+    /// Holds the groups that have a sidecar of which no group has a copy that also has one of its photo, once the
+    /// copies of all sets were [noted](Self::note_copies).
     fn hold_without_copy(&mut self, set: &SetPlan) {
         let stay: HashSet<u64> = self.staying(set).collect();
         for group in going_groups(set).filter(|group| group.is_sidecar) {

@@ -79,8 +79,8 @@ impl Inspector {
         self.origin = origin;
     }
 
-    /// Asks for this user's own trash. Only threads that look at files do so: a link to it may lead to a file system that
-    /// does not answer.
+    /// Asks for this user's own trash. Only threads that look at files do so: a link to it may lead to a file system
+    /// that does not answer.
     fn find_trash(&mut self) {
         if !self.is_trash_known {
             self.trash = TrashPaths::with_own();
@@ -179,8 +179,8 @@ impl Inspector {
         });
     }
 
-    /// Returns why a name must not be touched. A copy in a trash is a reference only if the trash, or something in it, is
-    /// the reference folder.
+    /// Returns why a name must not be touched. A copy in a trash is a reference only if the trash, or something in it,
+    /// is the reference folder.
     fn hold(&mut self, path: &[u8], listed: &[u8], in_trash: bool) -> Option<Code> {
         match self.bounds.hold(path, listed) {
             Some(Code::Reference) if in_trash => {

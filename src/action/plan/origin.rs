@@ -40,8 +40,8 @@ pub struct Origin {
     pub follow_links: bool,
     /// Files that were modified before this time (nanoseconds since 1970) can only be kept.
     pub newer_ns: Option<i64>,
-    /// The order of the files counts: it is that of a report, which was made by rules that are not known here, and which
-    /// the user saw and may have changed.
+    /// The order of the files counts: it is that of a report, which was made by rules that are not known here, and
+    /// which the user saw and may have changed.
     pub is_ordered: bool,
     /// The searched paths.
     pub(crate) roots: Option<HashMap<PathBuf, u32>>,

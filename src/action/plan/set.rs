@@ -265,7 +265,8 @@ impl PlannedFile {
         }
     }
 
-    /// The target of a step. A step of the run itself may change a file's change time; the actor knows about this change.
+    /// The target of a step. A step of the run itself may change a file's change time; the actor knows about this
+    /// change.
     fn target(&self, size: u64, name: &PlannedName) -> StepFile {
         StepFile {
             path: name.path().to_vec(),

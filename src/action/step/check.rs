@@ -156,7 +156,8 @@ impl Opened {
         }
     }
 
-    /// Checks that the file may be changed, and with `its_name` that names may be created, exchanged and removed beside it.
+    /// Checks that the file may be changed, and with `its_name` that names may be created, exchanged and removed beside
+    /// it.
     pub fn changeable(&self, its_name: bool) -> Result<(), Reason> {
         let folder = its_name.then(|| attributes::get(&self.place.folder));
         let folder = folder.transpose().map_err(unreadable)?;
@@ -200,7 +201,8 @@ impl Opened {
         self.looked_at()
     }
 
-    /// As [`Opened::still_there`], and learns the state of the inode again, of which other users may have changed the rest.
+    /// As [`Opened::still_there`], and learns the state of the inode again, of which other users may have changed the
+    /// rest.
     ///
     /// A victim must be as it was when it was opened, unless this run changed it.
     pub(in crate::action) fn look_again(

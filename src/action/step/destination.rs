@@ -1,7 +1,7 @@
 //! The destination of `trash` and `move`.
 //!
-//! Files go to the trash of their file system, by freedesktop.org's Trash specification 1.0, so that every desktop can show
-//! and restore them; with `move` below a folder, where they keep their path.
+//! Files go to the trash of their file system, by freedesktop.org's Trash specification 1.0, so that every desktop can
+//! show and restore them; with `move` below a folder, where they keep their path.
 
 use std::ffi::CStr;
 use std::os::fd::OwnedFd;
@@ -43,8 +43,8 @@ pub fn prepare_trash(
     Ok(())
 }
 
-/// `photo.jpg` becomes `photo.RUN-STEP.jpg`: no other file has this name. A long name is cut, at the end of a character:
-/// every file system takes names of 140 bytes (eCryptfs: 143), and the note has the whole one.
+/// `photo.jpg` becomes `photo.RUN-STEP.jpg`: no other file has this name. A long name is cut, at the end of a
+/// character: every file system takes names of 140 bytes (eCryptfs: 143), and the note has the whole one.
 fn unique_name(name: &[u8], unique: &str) -> Vec<u8> {
     let dot = name.iter().rposition(|&b| b == b'.').filter(|&dot| dot > 0);
     let (stem, extension) = name.split_at(dot.unwrap_or(name.len()));

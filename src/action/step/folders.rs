@@ -1,8 +1,8 @@
-//! Folders that a step creates on the path to its destination, and those of a trash. They are for their owner only: what is
-//! put there is never more open than it was.
+//! Folders that a step creates on the path to its destination, and those of a trash. They are for their owner only:
+//! what is put there is never more open than it was.
 //!
-//! The record of the step has the number of folders that were missing above its destination. Whoever takes the step back
-//! removes so many, if they are empty.
+//! The record of the step has the number of folders that were missing above its destination. Whoever takes the step
+//! back removes so many, if they are empty.
 
 use std::ffi::{CString, OsStr};
 use std::os::fd::OwnedFd;
@@ -129,7 +129,8 @@ fn in_words(untrusted: &Untrusted) -> String {
 }
 
 /// Chooses the trash for a file at this location: the user's own trash if it is on the same file system and mount, else
-/// one at the top of the mount. Between two mounts of one file system, no file can be renamed. It is the first one that this user can write to, and that no other user created or could change.
+/// one at the top of the mount. Between two mounts of one file system, no file can be renamed. It is the first one that
+/// this user can write to, and that no other user created or could change.
 ///
 /// # Errors
 /// If a folder above the file cannot be examined.
@@ -255,8 +256,8 @@ fn untrusted(path: &[u8], why: Distrust) -> Refused {
     Refused::Because(in_words(&Untrusted { path, why }))
 }
 
-/// Checks the trash of a moved file of this device once more, before undo takes the file from there. Undo copies the file
-/// if it cannot rename it, so the mount does not matter.
+/// Checks the trash of a moved file of this device once more, before undo takes the file from there. Undo copies the
+/// file if it cannot rename it, so the mount does not matter.
 pub fn still_own(folder: &OwnedFd, path: &[u8], dev: u64) -> Result<(), Reason> {
     let here = Location::of_folder(folder).map_err(Refused::System);
     let checked = here.and_then(|here| own(folder, path, Location { dev, ..here }));

@@ -120,8 +120,8 @@ fn make_symbolic(act: &Act, name: &CStr, text: &[u8]) -> Result<(), Reason> {
 /// Gives a link that was just created to an owner and a group: root trusts links of root's, so those that it makes for
 /// others belong to them. False if the name leads to another file, which stays as it is.
 ///
-/// A user who may rename entries of the folder can give the name to any file meanwhile. So only what is open is examined
-/// and given away. Some file systems cannot change the owner, or choose it themselves.
+/// A user who may rename entries of the folder can give the name to any file meanwhile. So only what is open is
+/// examined and given away. Some file systems cannot change the owner, or choose it themselves.
 fn hand_over(folder: &OwnedFd, name: &CStr, text: &[u8], (owner, group): (u32, u32)) -> bool {
     let examined = names::open_link(folder, name).and_then(|link| {
         let (seen, attributes) = attributes::both(&link)?;
@@ -147,7 +147,8 @@ fn wrong(act: &Act, name: &CStr) -> Reason {
             "this mount does not show the target of the link: use remove or move",
         );
     }
-    // The kernel knows some lower layers of an overlay (squashfs) by no identifier, and some servers (sshfs) number names.
+    // The kernel knows some lower layers of an overlay (squashfs) by no identifier, and some servers (sshfs) number
+    // names.
     if act.intent.link_text.is_none() && statfs::served_by(folder) != ServedBy::Kernel {
         return failure_with(
             DOING,

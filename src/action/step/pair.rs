@@ -1,9 +1,9 @@
-//! Keeper and victim of a step: checked together right before the act, and proven to be two files while the victim is set
-//! aside.
+//! Keeper and victim of a step: checked together right before the act, and proven to be two files while the victim is
+//! set aside.
 //!
-//! A mount may report from a cache that the keeper still exists. Entries of different folders are different entries. The
-//! temporary name of the victim is random, so no cache can contain it. This name must not appear in the keeper's folder, and
-//! the keeper must open and be readable once more.
+//! A mount may report from a cache that the keeper still exists. Entries of different folders are different entries.
+//! The temporary name of the victim is random, so no cache can contain it. This name must not appear in the keeper's
+//! folder, and the keeper must open and be readable once more.
 
 use std::cell::{Cell, RefCell};
 use std::ffi::CStr;
@@ -196,7 +196,8 @@ fn read_anew(keeper: &Opened) -> Result<(), Reason> {
     Ok(())
 }
 
-/// True if the keeper lost its last name while the victim lost its own: the bytes exist as long as a descriptor is open.
+/// True if the keeper lost its last name while the victim lost its own: the bytes exist as long as a descriptor is
+/// open.
 pub fn is_last(act: &Act) -> bool {
     let keeper = &act.pair.keeper;
     let has_name = |file: &Opened| stat::fresh_descriptor(&file.file).is_ok_and(|s| s.links > 0);

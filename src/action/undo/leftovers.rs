@@ -98,8 +98,8 @@ pub(in crate::action) fn is_half_done(step: &PastStep, torn_group: bool, in_undo
 }
 
 /// The numbers of the groups of files that belong together, of which a killed run acted on some
-/// ([`Intent::together`](crate::action::journal::record::Intent)). Undo and a sweep move their files back; those that were removed are
-/// named.
+/// ([`Intent::together`](crate::action::journal::record::Intent)). Undo and a sweep move their files back; those that
+/// were removed are named.
 pub(in crate::action) fn torn_groups(past: &Past) -> HashSet<u64> {
     let (reads, parents) = (Reads::default(), Parents::default());
     let context = Context::new(Manner::Glance, &reads, &parents);

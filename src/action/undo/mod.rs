@@ -114,8 +114,8 @@ impl Reversion {
         tally
     }
 
-    /// Takes the run back. Ends after the current step once `stop` is set. It may be called again at any time, also after
-    /// a crash: it continues at the same place.
+    /// Takes the run back. Ends after the current step once `stop` is set. It may be called again at any time, also
+    /// after a crash: it continues at the same place.
     pub fn take_back(
         mut self,
         back: Back,

@@ -1,8 +1,8 @@
-//! Creates removed folders again, the outermost first, before their files come back. Each gets its metadata at once, and at
-//! the end, the innermost first, once more: the files changed its times.
+//! Creates removed folders again, the outermost first, before their files come back. Each gets its metadata at once,
+//! and at the end, the innermost first, once more: the files changed its times.
 //!
-//! An empty folder of this user that was created since the run, and a folder with the owner and the mode of the removed one,
-//! count as folders that an undo created before it was cut short.
+//! An empty folder of this user that was created since the run, and a folder with the owner and the mode of the removed
+//! one, count as folders that an undo created before it was cut short.
 
 use std::collections::HashSet;
 use std::ffi::CStr;
@@ -47,8 +47,8 @@ fn removed(past: &Past) -> Vec<&PastFolder> {
     folders
 }
 
-/// Creates the removed folders of a run, or finds those that would be created if it must not act. Reports those that need
-/// nothing more.
+/// Creates the removed folders of a run, or finds those that would be created if it must not act. Reports those that
+/// need nothing more.
 pub(in crate::action) fn make<'a>(
     past: &'a Past,
     (parents, acts): (&Parents, bool),
@@ -86,8 +86,8 @@ pub(in crate::action) fn make<'a>(
     made
 }
 
-/// Creates a folder, or finds the one that is there. The inner error is what is known of it, if nothing is to be done; no
-/// identity means that it would be created.
+/// Creates a folder, or finds the one that is there. The inner error is what is known of it, if nothing is to be done;
+/// no identity means that it would be created.
 ///
 /// # Errors
 /// If it must not be created, or the system refuses.
@@ -127,8 +127,8 @@ fn again(
     Ok(Ok(Some(identity)))
 }
 
-/// Opens a folder for reading that this user created since this moment, and that is empty and closed to others. Where the
-/// file system keeps no time of creation, it counts as new unless that is to be `certain`.
+/// Opens a folder for reading that this user created since this moment, and that is empty and closed to others. Where
+/// the file system keeps no time of creation, it counts as new unless that is to be `certain`.
 ///
 /// # Errors
 /// `ESTALE` if it is another folder.
@@ -155,8 +155,8 @@ fn open_certain(
     }
 }
 
-/// Opens a folder that was created since the run. Where another user could have put it there, its time of creation has to
-/// tell.
+/// Opens a folder that was created since the run. Where another user could have put it there, its time of creation has
+/// to tell.
 fn open_new(place: &NameInFolder, path: &[u8], since_ns: i64) -> rustix::io::Result<OwnedFd> {
     let is_shared = || !Ways::default().is_closed(parent(path), trust::me());
     let certain = trust::is_root() && is_shared();
@@ -220,8 +220,8 @@ fn there(place: &NameInFolder) -> Result<Option<(OwnedFd, FolderIdentity)>, Reas
 }
 
 impl MadeAgain<'_> {
-    /// Restores the metadata of the folder, unless nothing is to be changed. Also returns the folder above it, which must be
-    /// synced.
+    /// Restores the metadata of the folder, unless nothing is to be changed. Also returns the folder above it, which
+    /// must be synced.
     pub fn finish(&self, acts: bool) -> (Undone, Option<OwnedFd>) {
         let Some(identity) = self.identity.filter(|_| acts) else {
             return (Undone::Restored, None);

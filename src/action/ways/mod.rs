@@ -1,8 +1,9 @@
 //! Who may change what a path leads to: the one rule for root beside other users.
 //!
-//! Root acts in a folder, relies on a file in it, or moves a file into it, only if no user but root and the owner of the
-//! file may change that folder or one above it. `StrictModes` of sshd asks the same of the way to a user's keys.
-//! [`Settings::shared`](super::Settings::shared) lifts the rule for folders; an option of the program lifts it for links.
+//! Root acts in a folder, relies on a file in it, or moves a file into it, only if no user but root and the owner of
+//! the file may change that folder or one above it. `StrictModes` of sshd asks the same of the way to a user's keys.
+//! [`Settings::shared`](super::Settings::shared) lifts the rule for folders; an option of the program lifts it for
+//! links.
 //!
 //! | on the way | who may change it |
 //! |---|---|

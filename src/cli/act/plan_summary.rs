@@ -37,8 +37,8 @@ pub fn lines(plan: &Plan, acting: &action::Settings) -> Vec<String> {
     lines
 }
 
-/// A line for each pattern that matches no file of the plan. It may be mistyped, so it is also shown where the summary is
-/// not.
+/// A line for each pattern that matches no file of the plan. It may be mistyped, so it is also shown where the summary
+/// is not.
 pub fn unmatched(plan: &Plan) -> Vec<String> {
     let protected = plan.unmatched().iter();
     let protected = protected.map(|pattern| no_match("--protect", pattern));

@@ -134,8 +134,8 @@ pub struct WayArgs {
 
     /// Keep the journal, which undo needs, in DIR
     ///
-    /// seekless creates DIR if it does not exist. No other user may be able to write there. Give undo the same --journal
-    /// DIR. [default: $XDG_STATE_HOME/seekless/journals, or ~/.local/state/seekless/journals]
+    /// seekless creates DIR if it does not exist. No other user may be able to write there. Give undo the same
+    /// --journal DIR. [default: $XDG_STATE_HOME/seekless/journals, or ~/.local/state/seekless/journals]
     #[arg(long, value_name = "DIR")]
     pub journal: Option<PathBuf>,
 

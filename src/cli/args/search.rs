@@ -57,8 +57,8 @@ pub struct SearchArgs {
     /// Skip files that are listed in files of this name, in the syntax of .gitignore
     ///
     /// seekless does not read ignore files unless they are named here, so that a stray .gitignore does not hide files.
-    /// An ignore file that is longer than 1 MiB, is not a regular file or cannot be read is named and not used, and so is a
-    /// line that is not a pattern; actions then do nothing. Can be repeated; later names take precedence.
+    /// An ignore file that is longer than 1 MiB, is not a regular file or cannot be read is named and not used, and so
+    /// is a line that is not a pattern; actions then do nothing. Can be repeated; later names take precedence.
     #[arg(long, value_name = "NAME", value_parser = ignore_file, hide_short_help = true)]
     pub ignore_file: Vec<String>,
 
@@ -274,8 +274,8 @@ pub struct ReadArgs {
     ///
     /// 'auto' keeps pages while memory is free and drops them when it is not, so that a search does not evict the data
     /// of other programs. On solid-state disks, 'auto' bypasses the page cache for parts of long files, and for whole
-    /// files of 64 MiB and more unless the same run compares them (--verify, an action or undo). 'keep' never drops pages.
-    /// 'drop' drops pages right after they are read. Pages that were cached before the run stay.
+    /// files of 64 MiB and more unless the same run compares them (--verify, an action or undo). 'keep' never drops
+    /// pages. 'drop' drops pages right after they are read. Pages that were cached before the run stay.
     #[arg(
         long,
         value_enum,

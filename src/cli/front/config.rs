@@ -239,8 +239,8 @@ fn config() -> Option<PathBuf> {
     Some(base("XDG_CONFIG_HOME", ".config")?.join("seekless"))
 }
 
-/// Journals of what was done to files: `journals` in `$XDG_STATE_HOME/seekless`, or below `~/.local/state`; none without
-/// a home.
+/// Journals of what was done to files: `journals` in `$XDG_STATE_HOME/seekless`, or below `~/.local/state`; none
+/// without a home.
 pub fn journals() -> Option<PathBuf> {
     Some(base("XDG_STATE_HOME", ".local/state")?.join("seekless/journals"))
 }

@@ -35,8 +35,8 @@ impl RootLinks {
     }
 
     /// Looks at the paths that are searched, and ties each to what it leads to now. One that leads nowhere is tied as
-    /// well: its links could lead somewhere in a moment, and nobody would have looked at them. `needed` have to be there.
-    /// The first `references` paths are those of files that stay.
+    /// well: its links could lead somewhere in a moment, and nobody would have looked at them. `needed` have to be
+    /// there. The first `references` paths are those of files that stay.
     pub fn tie(
         &mut self,
         config: &mut Config,

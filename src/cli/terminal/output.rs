@@ -110,8 +110,8 @@ impl OutputStream {
     }
 }
 
-/// Drops what is shared with the thread that writes it, which removes the temporary file of `-o`. If it is being written
-/// to just now, leaving at once is worth more.
+/// Drops what is shared with the thread that writes it, which removes the temporary file of `-o`. If it is being
+/// written to just now, leaving at once is worth more.
 pub fn dropping<T: Send + 'static>(
     shared: &Arc<Mutex<Option<T>>>,
 ) -> impl FnMut() + Send + 'static {

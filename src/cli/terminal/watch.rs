@@ -37,8 +37,8 @@ const TICK: Duration = Duration::from_millis(100);
 /// After a wait this long, work that is interrupted does not end by itself.
 const STUCK: Duration = Duration::from_millis(500);
 
-/// Descriptors that must be free before the runtime is started: those of its selector and its signals (about seven), and
-/// the least that the work needs.
+/// Descriptors that must be free before the runtime is started: those of its selector and its signals (about seven),
+/// and the least that the work needs.
 const DESCRIPTORS: usize = 18;
 
 /// The answer to the first signal during work that changes files.

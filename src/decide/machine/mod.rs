@@ -315,8 +315,8 @@ impl Machine {
         })
     }
 
-    /// True if the files of this size are read whole at first, for a file of which an earlier run knows something. If it
-    /// is still open, a file whose content alone is known decides it.
+    /// True if the files of this size are read whole at first, for a file of which an earlier run knows something. If
+    /// it is still open, a file whose content alone is known decides it.
     pub fn are_first_read_whole(&mut self, size: ClassId, only_content: bool) -> bool {
         if only_content {
             self.by_size.class_mut(size).whole.get_or_insert(true);

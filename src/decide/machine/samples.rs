@@ -44,8 +44,8 @@ impl Machine {
         let equal = self.by_head.files(class) > 1;
         self.learn(size, equal, file);
         if let Some(ClassState::ByTail) = self.by_head.state(class) {
-            // The others are told apart by their tails first, and so must this one be, lest one of them waits for it. It
-            // happens only where a disk turned out to have a head meanwhile: then it is read twice.
+            // The others are told apart by their tails first, and so must this one be, lest one of them waits for it.
+            // It happens only where a disk turned out to have a head meanwhile: then it is read twice.
             self.want_tail(size, class, file);
         } else {
             self.is_whole(size, SampleClass::Head(class));

@@ -160,8 +160,8 @@ impl Machine {
         self.settle(size);
     }
 
-    /// Loads the classes of these contents into the processor's caches, before files with them arrive. Each lookup waits for
-    /// memory. Those of one call do not depend on each other, so they wait together.
+    /// Loads the classes of these contents into the processor's caches, before files with them arrive. Each lookup
+    /// waits for memory. Those of one call do not depend on each other, so they wait together.
     pub fn prefetch_contents(&self, contents: impl Iterator<Item = (ClassId, ContentDigest)>) {
         for (size, digest) in contents {
             let key = ContentKey::new(size, Content::Digest(digest));

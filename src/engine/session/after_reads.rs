@@ -63,9 +63,9 @@ impl Session<'_> {
 
     /// Checks every listed folder once more after the reads, and records those that have changed since.
     ///
-    /// An entry that came into a folder after it was listed was not seen, and a symbolic link may have another target by
-    /// now. Both changes also change the folder's times. If no folder and no file changed before this second check, all
-    /// results hold for one moment: the end of the reads. Of file systems that the run gave up on, none is checked.
+    /// An entry that came into a folder after it was listed was not seen, and a symbolic link may have another target
+    /// by now. Both changes also change the folder's times. If no folder and no file changed before this second check,
+    /// all results hold for one moment: the end of the reads. Of file systems that the run gave up on, none is checked.
     pub fn check_folders(&mut self, scope: Scope) {
         // An open folder stays open when it is moved away: only its path says where it is.
         self.names.handles.close_all();

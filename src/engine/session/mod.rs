@@ -47,8 +47,8 @@ pub use classify::classify;
 /// Interval between two updates of the progress.
 const PROGRESS: Duration = Duration::from_millis(100);
 
-/// Number of batches that walkers may be ahead of the tables. With 64 instead of 16 nothing was faster, and 300,000 files
-/// took 0.9 MB more.
+/// Number of batches that walkers may be ahead of the tables. With 64 instead of 16 nothing was faster, and 300,000
+/// files took 0.9 MB more.
 const SCAN_AHEAD: usize = 16;
 
 /// Number of sizes that are handed over before the readers get new work: they have work for some hundred microseconds

@@ -143,8 +143,8 @@ impl Session<'_> {
         }
     }
 
-    /// True if all names of a file are in folders that have not changed since the run began: there they still lead to the
-    /// file that the scan saw. One look at a folder takes the place of a look at each name in it.
+    /// True if all names of a file are in folders that have not changed since the run began: there they still lead to
+    /// the file that the scan saw. One look at a folder takes the place of a look at each name in it.
     fn is_proven(&mut self, file: FileIndex) -> bool {
         let file_table = self.machine.file_table();
         let volume = file_table.volume(file);

@@ -130,8 +130,8 @@ struct Describer<'a> {
 }
 
 impl Describer<'_> {
-    /// The task of a job, which may be replaced by a better read of its file. `is_at_head`: the head of a disk is about to
-    /// reach the file.
+    /// The task of a job, which may be replaced by a better read of its file. `is_at_head`: the head of a disk is about
+    /// to reach the file.
     fn describe(&mut self, job: &mut Job<Want>, is_at_head: bool, batch: &mut Batch) -> Task {
         let Job { file, volume, .. } = *job;
         let size = self.machine.file_table().size(file);

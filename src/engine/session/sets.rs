@@ -38,8 +38,8 @@ pub struct Compared {
 }
 
 impl Compared {
-    /// Leaves the files of a set that are equal to the first one, and returns the readable others. If the first one could
-    /// not be read, nothing is known of the readable ones yet, and they stay; then the result is false.
+    /// Leaves the files of a set that are equal to the first one, and returns the readable others. If the first one
+    /// could not be read, nothing is known of the readable ones yet, and they stay; then the result is false.
     fn judge(&self, files: &mut Vec<FileIndex>) -> (bool, Vec<FileIndex>) {
         let first = files.first().copied();
         let with = |file: &FileIndex| self.with.get(file).copied().flatten();
@@ -194,8 +194,8 @@ impl Session<'_> {
         }
     }
 
-    /// True if nothing can be reported: equal files are certainly equal, but a content that seems to have few copies may
-    /// have one that was not found or not read.
+    /// True if nothing can be reported: equal files are certainly equal, but a content that seems to have few copies
+    /// may have one that was not found or not read.
     fn knows_too_little(&self) -> bool {
         let is_limited = self.config.copies.most.is_some();
         let is_complete = !self.control.is_cancelled()

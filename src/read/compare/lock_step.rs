@@ -12,8 +12,8 @@ use super::{Failed, File};
 /// compared.
 pub const BLOCK: usize = 64 << 10;
 
-/// Minimum size of a class of files, of one length and equal at both ends, that may well differ: they are read from their
-/// middle on, and their first half last. Smaller classes are most likely copies, and are read from front to back.
+/// Minimum size of a class of files, of one length and equal at both ends, that may well differ: they are read from
+/// their middle on, and their first half last. Smaller classes are most likely copies, and are read from front to back.
 const LARGE_CLASS: usize = 16;
 
 /// Files that were equal to each other as far as they were read.

@@ -70,7 +70,8 @@ impl<'a> File<'a> {
         })
     }
 
-    /// Fills the beginning of a buffer with this many bytes from this offset on; returns the failure, if that cannot be.
+    /// Fills the beginning of a buffer with this many bytes from this offset on; returns the failure, if that cannot
+    /// be.
     fn read(&mut self, buffer: &mut [u8], len: usize, offset: u64) -> Option<Failure> {
         if self.access.stopped() {
             return Some(Failure::Refused(Errno::CANCELED));

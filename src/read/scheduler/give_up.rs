@@ -11,8 +11,8 @@ use super::Scheduler;
 use super::under_way::{Finished, Handed, Job, PoolIndex, RANDOM, SEQUENTIAL, Visit};
 
 impl<W: Copy> Scheduler<W> {
-    /// Ends all jobs of volumes that do not answer as [`Failure::Unanswered`]: those that readers have, those that wait,
-    /// and those that are pushed later.
+    /// Ends all jobs of volumes that do not answer as [`Failure::Unanswered`]: those that readers have, those that
+    /// wait, and those that are pushed later.
     ///
     /// Call it when no reader has moved for long: threads that may never return hold the jobs of other volumes, too.
     /// Other threads get these jobs. Late answers belong to no job.

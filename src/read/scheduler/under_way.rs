@@ -27,9 +27,9 @@ pub struct Job<W> {
     pub bulk: bool,
 }
 
-/// The caller's description of a job that is about to be read: its task, with its name added to the batch. The caller may
-/// replace the request by a better one; it is told whether the head of a disk is about to reach the file. The scheduler
-/// sets the ticket.
+/// The caller's description of a job that is about to be read: its task, with its name added to the batch. The caller
+/// may replace the request by a better one; it is told whether the head of a disk is about to reach the file. The
+/// scheduler sets the ticket.
 pub type Describe<'d, W> = dyn FnMut(&mut Job<W>, bool, &mut Batch) -> Task + 'd;
 
 /// The end of a job.

@@ -37,8 +37,8 @@ pub struct Output {
     temporary: Option<Box<Temporary>>,
 }
 
-/// A file that names itself before each call to a server or a daemon: a thread that watches this one knows what it waits
-/// for. A disk may need minutes to write what waits for it, and no result of hours of work is given up for that.
+/// A file that names itself before each call to a server or a daemon: a thread that watches this one knows what it
+/// waits for. A disk may need minutes to write what waits for it, and no result of hours of work is given up for that.
 #[derive(Debug)]
 struct WatchedFile {
     file: File,
@@ -185,8 +185,8 @@ fn special(place: &OutputPlace, stat: &Stat, access: &Attributes) -> Result<Owne
     }
 }
 
-/// Makes sure that a file may be replaced: it is empty or an earlier result, and whoever write-protected it expects that
-/// nobody can, while replacing needs no permission on the file itself.
+/// Makes sure that a file may be replaced: it is empty or an earlier result, and whoever write-protected it expects
+/// that nobody can, while replacing needs no permission on the file itself.
 fn replaceable(place: &OutputPlace, stat: &Stat, access: &Attributes) -> Result<(), Cause> {
     if stat.links > 1 && !place.is_safe() {
         return Err(Cause::SeveralNames);

@@ -1,5 +1,5 @@
-//! Where a report goes: a name in an opened folder, found through no link that another user may have made; and whether what
-//! is there is an earlier result of seekless, which a new one may replace.
+//! Where a report goes: a name in an opened folder, found through no link that another user may have made; and whether
+//! what is there is an earlier result of seekless, which a new one may replace.
 //!
 //! The path is resolved once, part by part. After that only the name in the opened folder counts, so nobody can
 //! swap a folder of the path for another one.

@@ -43,8 +43,8 @@ pub enum Ending {
 /// One set as reported.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadSet {
-    /// The set as it was written, but for names that were taken out. The file marked to be kept comes first; there is at
-    /// least one, and no name is empty.
+    /// The set as it was written, but for names that were taken out. The file marked to be kept comes first; there is
+    /// at least one, and no name is empty.
     pub set: DuplicateSet,
     /// True if the report says more of a file than its names, which `text` does not.
     pub has_facts: bool,

@@ -120,8 +120,8 @@ fn schema(comment: &[u8]) -> Option<u32> {
     schema.trim_ascii_end().parse().ok()
 }
 
-/// `4.2 MB (4194304 bytes) * 3, reclaimable 8.4 MB (8388608 bytes), blake3 9f86…`; without a digest, the line ends before
-/// it.
+/// `4.2 MB (4194304 bytes) * 3, reclaimable 8.4 MB (8388608 bytes), blake3 9f86…`; without a digest, the line ends
+/// before it.
 static HEAD: LazyLock<Regex> = LazyLock::new(|| {
     let head = [
         r"^[^(]* \((?<size>\d+) bytes?\) \* (?<replicas>\d+), ",

@@ -188,7 +188,8 @@ pub fn found_file(stat: &Stat, name: &[u8]) -> FoundFile {
     }
 }
 
-/// Counts an entry that a filter rules out, and returns the reason why it is not seen; `None` if the filter keeps the entry.
+/// Counts an entry that a filter rules out, and returns the reason why it is not seen; `None` if the filter keeps the
+/// entry.
 pub fn count(left_out: &mut LeftOut, verdict: Verdict) -> Option<Unseen> {
     let (counter, unseen) = match verdict {
         Verdict::Keep => return None,

@@ -1,5 +1,5 @@
-//! What walkers gathered in the folders and roots that they have finished, for others to take: a thread may never return
-//! from the next one.
+//! What walkers gathered in the folders and roots that they have finished, for others to take: a thread may never
+//! return from the next one.
 
 use std::sync::{Arc, Mutex};
 

@@ -155,8 +155,8 @@ impl Walker {
         }
     }
 
-    /// Records whether a folder lies in a trash, and whether a program manages it or a folder above it. The entries of a
-    /// folder that is listed are looked at there.
+    /// Records whether a folder lies in a trash, and whether a program manages it or a folder above it. The entries of
+    /// a folder that is listed are looked at there.
     fn mark(&mut self, dir: DirId, path: &[u8], is_listed: bool) {
         // The empty path is the current folder.
         let folder = if path.is_empty() { b"." } else { path };

@@ -91,8 +91,8 @@ impl Walker {
         (walker, Known { heartbeat, kept })
     }
 
-    /// Takes jobs until the queue is stopped, or if it `may_wait` for none, until there are none. Calls `wake` where the
-    /// thread that starts walkers has something to look at.
+    /// Takes jobs until the queue is stopped, or if it `may_wait` for none, until there are none. Calls `wake` where
+    /// the thread that starts walkers has something to look at.
     pub fn work(mut self, may_wait: bool, wake: impl Fn()) {
         let mut waits = process::thread_waits();
         loop {

@@ -1,5 +1,5 @@
-//! One call of a run, or of its undo, is the last, fails, or gets no answer: nothing is lost, and what comes next (undo, a
-//! sweep, another run) ends it.
+//! One call of a run, or of its undo, is the last, fails, or gets no answer: nothing is lost, and what comes next
+//! (undo, a sweep, another run) ends it.
 //!
 //! Builds without debug assertions have nothing to be killed by or to fail (`sys::fault`).
 #![cfg(debug_assertions)]

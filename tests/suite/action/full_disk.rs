@@ -9,7 +9,8 @@ use crate::common::noise;
 use crate::common::scene::{Scene, picture, prepared};
 use crate::common::volume::Volume;
 
-/// Pairs of equal files, in folders of their own: a folder whose blocks are full of names has no room for a temporary one.
+/// Pairs of equal files, in folders of their own: a folder whose blocks are full of names has no room for a temporary
+/// one.
 fn fill(scene: &Scene, pairs: u64) {
     for folder in ["keep", "dup"] {
         fs::create_dir(scene.tree().join(folder).join("pairs")).expect("a folder");

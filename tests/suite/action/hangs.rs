@@ -1,5 +1,5 @@
-//! A table: an action or its undo, and a call that hangs. The file system of the call is named, the run ends, and a sweep and
-//! an undo restore what was there. Root only.
+//! A table: an action or its undo, and a call that hangs. The file system of the call is named, the run ends, and a
+//! sweep and an undo restore what was there. Root only.
 
 use std::collections::BTreeSet;
 use std::fs;

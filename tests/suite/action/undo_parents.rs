@@ -1,4 +1,5 @@
-//! Undo puts nothing into a folder, and replaces no link in one, that another user may have put in place of the old one.
+//! Undo puts nothing into a folder, and replaces no link in one, that another user may have put in place of the old
+//! one.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;

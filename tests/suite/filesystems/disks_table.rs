@@ -262,8 +262,8 @@ impl Observed {
     }
 }
 
-/// Removes everything. A file that was read just now may still be open for the daemon, which then keeps it under another
-/// name: its folder can be removed later.
+/// Removes everything. A file that was read just now may still be open for the daemon, which then keeps it under
+/// another name: its folder can be removed later.
 fn empty(disk: &Disk) {
     let start = Instant::now();
     loop {

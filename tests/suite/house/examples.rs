@@ -1,5 +1,5 @@
-//! Every example in the help texts, in the README and in two guides runs, changes files only if it is an action, and loses
-//! no content.
+//! Every example in the help texts, in the README and in two guides runs, changes files only if it is an action, and
+//! loses no content.
 //!
 //! The examples are read from the texts themselves.
 

@@ -1,5 +1,5 @@
-//! The sources of the library and the program, as words and marks; and which modules each module imports, however the path
-//! is written.
+//! The sources of the library and the program, as words and marks; and which modules each module imports, however the
+//! path is written.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -1,4 +1,5 @@
-//! Hidden folders, and folders that a program manages: actions leave them alone, and no other file goes because of them.
+//! Hidden folders, and folders that a program manages: actions leave them alone, and no other file goes because of
+//! them.
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -1,7 +1,7 @@
 //! Each screen as it is shown on a terminal of 80 columns.
 //!
-//! `terminal` has the report of `find`, `device::devices` the table of disks, and `src/cli/terminal/progress.rs` progress:
-//! these depend on the machine or on time.
+//! `terminal` has the report of `find`, `device::devices` the table of disks, and `src/cli/terminal/progress.rs`
+//! progress: these depend on the machine or on time.
 
 use std::os::unix::process::CommandExt;
 use std::process::Command;

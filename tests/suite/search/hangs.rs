@@ -1,5 +1,5 @@
-//! A table: a command, a call that hangs, and a kind of files on the disks that answer. Of these files the answer is the one
-//! without the dead mount; what depends on every file may only weaken to "not fully seen". Root only.
+//! A table: a command, a call that hangs, and a kind of files on the disks that answer. Of these files the answer is
+//! the one without the dead mount; what depends on every file may only weaken to "not fully seen". Root only.
 //!
 //! Cells that cannot be: see [`is_possible`]. The calls of actions and of undo hang in `action/hangs.rs`.
 //!
@@ -217,8 +217,8 @@ impl Scene {
         }
     }
 
-    /// Runs a command while the file system in the tree falls silent, and insists on one of these exit statuses. On a busy
-    /// machine a run may close its files only after everything is done: then it ends as if nothing hung.
+    /// Runs a command while the file system in the tree falls silent, and insists on one of these exit statuses. On a
+    /// busy machine a run may close its files only after everything is done: then it ends as if nothing hung.
     fn hangs(&self, line: &str, call: Call, statuses: &[i32]) -> Run {
         let shows = Shows::Files {
             count: 6,

@@ -1,5 +1,5 @@
-//! One file that is seen at two places. The search knows that it is one, or takes it for two; whatever is done to either, the
-//! file is there afterwards. Root only.
+//! One file that is seen at two places. The search knows that it is one, or takes it for two; whatever is done to
+//! either, the file is there afterwards. Root only.
 
 use std::any::Any;
 use std::fs;
@@ -314,7 +314,8 @@ fn in_full_seen_through_each_program_in_many_rounds() {
     }
 }
 
-/// What an overlay removes it only hides of the layer below, and it answers from its memory that the name is still there.
+/// What an overlay removes it only hides of the layer below, and it answers from its memory that the name is still
+/// there.
 #[test]
 #[ignore = "mounts overlays: root only"]
 fn a_file_of_a_lower_layer_stays() {

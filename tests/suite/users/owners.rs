@@ -232,8 +232,8 @@ fn a_copy_that_a_program_of_another_user_shows_is_not_relied_on() {
     }
 }
 
-/// `safe` is root's, and everybody may write to `open`, as on a disk that is mounted with `umask=000`. A name with `=` in
-/// it is a hard link to the name before it.
+/// `safe` is root's, and everybody may write to `open`, as on a disk that is mounted with `umask=000`. A name with `=`
+/// in it is a hard link to the name before it.
 fn safe_and_open(files: &[&str]) -> Stage {
     let content = noise(1, 5000);
     let mut tree = Tree::new();

@@ -34,8 +34,8 @@ fn new_folders_are_for_their_owner_only() {
     }
 }
 
-/// What may be done to a folder or a copy on its way, in either direction: as much as to the old one, or nothing by anybody
-/// but root.
+/// What may be done to a folder or a copy on its way, in either direction: as much as to the old one, or nothing by
+/// anybody but root.
 #[test]
 #[cfg(debug_assertions)]
 #[ignore = "gives files away: root only"]

@@ -1,5 +1,5 @@
-//! Files with holes, on each kind of file system whose word for a hole is taken, and while what was written has no place
-//! on the disk yet.
+//! Files with holes, on each kind of file system whose word for a hole is taken, and while what was written has no
+//! place on the disk yet.
 
 use std::os::fd::AsRawFd;
 

@@ -124,7 +124,8 @@ fn other_bytes_under_a_restored_time_are_what_the_option_accepts_and_no_action_d
 }
 
 /// Replaces files by others in other threads while a search reads them. A new file gets the inode number and the
-/// modification time of the old one, and may have both before the search asks when the file was created that it has read.
+/// modification time of the old one, and may have both before the search asks when the file was created that it has
+/// read.
 fn replaced_meanwhile(count: usize) {
     const FILES: usize = 300;
     let volume = ext4();

@@ -1,4 +1,5 @@
-//! Bytes that changed below the file system, under times that stayed: the cache cannot see that, so no action acts on it.
+//! Bytes that changed below the file system, under times that stayed: the cache cannot see that, so no action acts on
+//! it.
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;

@@ -184,7 +184,8 @@ fn old_pair(volume: &Volume) -> Tree {
     tree
 }
 
-/// Sets the change times of these files back, as of files that were left alone for years. They are in a tree on a volume.
+/// Sets the change times of these files back, as of files that were left alone for years. They are in a tree on a
+/// volume.
 fn leave_alone(volume: &Volume, tree: &Tree, names: &[&str]) {
     let years = SystemTime::UNIX_EPOCH + Duration::from_secs(1_577_836_800);
     change_at(volume, tree, names, years);

@@ -1,4 +1,5 @@
-//! How copies are counted, and which counts are reported. Random trees and counts are held against every pair in `oracle`.
+//! How copies are counted, and which counts are reported. Random trees and counts are held against every pair in
+//! `oracle`.
 
 use crate::common::{Tree, seekless};
 

@@ -44,8 +44,8 @@ impl Scene {
         }
     }
 
-    /// Runs with one walker; when that has been in a folder and gone on, does something with this folder and one that it
-    /// has yet to come to.
+    /// Runs with one walker; when that has been in a folder and gone on, does something with this folder and one that
+    /// it has yet to come to.
     fn run(&self, options: &str, mut does: impl FnMut(&Path, &Path) -> bool) -> Run {
         let arguments = format!("find -f json --threads 1 {options} top");
         let root = self.tree.root();

@@ -1,4 +1,5 @@
-//! Root works where somebody else owns the folders, and that somebody swaps names at the same time. Nothing outside changes.
+//! Root works where somebody else owns the folders, and that somebody swaps names at the same time. Nothing outside
+//! changes.
 //!
 //! The other user is `nobody`, in a process of its own. Root only.
 

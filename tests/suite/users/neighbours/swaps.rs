@@ -1,7 +1,7 @@
 //! Every action and undo, while another user swaps what they work on.
 //!
-//! `SEEKLESS_ROUNDS=20 cargo test --test suite -- --ignored swaps::in_full_` is the long form. Not with `--release`: such
-//! a build cannot be killed at a chosen call.
+//! `SEEKLESS_ROUNDS=20 cargo test --test suite -- --ignored swaps::in_full_` is the long form. Not with `--release`:
+//! such a build cannot be killed at a chosen call.
 
 use std::time::Duration;
 
