@@ -180,7 +180,7 @@ impl Drop for Daemon {
         self.state.over.store(true, Ordering::SeqCst);
         self.state.changed.1.notify_all();
         if let Some(id) = id {
-            let _ = std::fs::write(format!("/sys/fs/fuse/connections/{id}/abort"), "1");
+            let _ = crate::common::write(format!("/sys/fs/fuse/connections/{id}/abort"), "1");
         }
         let _ = unmount(&self.place, UnmountFlags::DETACH);
         self.device.take();

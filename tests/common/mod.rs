@@ -19,7 +19,7 @@ pub mod volume;
 
 pub use limits::rounds;
 pub use run::{Run, seekless};
-pub use tree::Tree;
+pub use tree::{Tree, write};
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;

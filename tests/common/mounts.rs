@@ -131,7 +131,7 @@ impl Shows {
         match self.what {
             Shown::Sshfs => {
                 let server = self.path("server");
-                fs::write(&server, "#!/bin/sh\nexec /usr/lib/openssh/sftp-server\n")
+                crate::common::write(&server, "#!/bin/sh\nexec /usr/lib/openssh/sftp-server\n")
                     .expect("written");
                 fs::set_permissions(&server, PermissionsExt::from_mode(0o755)).expect("mode");
             }

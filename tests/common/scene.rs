@@ -123,7 +123,7 @@ impl Scene {
 
     pub fn file(&self, name: &str, content: &[u8], mode: u32, mtime: u64) {
         let path = self.top.join(name);
-        fs::write(&path, content).expect("written");
+        crate::common::write(&path, content).expect("written");
         let time = SystemTime::UNIX_EPOCH + Duration::new(mtime, 123_456_789);
         let file = File::options().write(true).open(&path).expect("a file");
         file.set_times(FileTimes::new().set_modified(time))

@@ -136,7 +136,7 @@ pub fn rewrite(path: &Path, change: impl Fn(&mut Value) -> bool) {
             lines.push_str(&self::line(&record));
         }
     }
-    fs::write(path, lines).expect("written");
+    crate::common::write(path, lines).expect("written");
 }
 
 /// A record as a line of a journal.

@@ -13,7 +13,7 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, mkdirat, mknodat, openat, unlinkat};
-use rustix::io::write;
+
 use tempfile::TempDir;
 
 /// Every content of a file below a folder.
@@ -38,6 +38,13 @@ fn await_closed(path: &Path) {
         thread::sleep(Duration::from_millis(1));
     }
     lease(libc::F_UNLCK);
+}
+
+/// As [`fs::write`], for files that a program then acts on: returns when no process has the file open any more.
+pub fn write(path: impl AsRef<Path>, content: impl AsRef<[u8]>) -> io::Result<()> {
+    fs::write(path.as_ref(), content)?;
+    await_closed(path.as_ref());
+    Ok(())
 }
 
 /// A file that this process has open for writing until the value is dropped; then no process has.
@@ -115,7 +122,7 @@ impl Tree {
     }
 
     pub fn file(self, name: impl AsRef<[u8]>, content: impl AsRef<[u8]>) -> Self {
-        fs::write(self.place(&name), content).expect("a file can be written");
+        write(self.place(&name), content).expect("a file can be written");
         self.set_modified(name, self.made);
         self
     }
@@ -128,8 +135,7 @@ impl Tree {
 
     pub fn write(&self, name: impl AsRef<[u8]>, content: impl AsRef<[u8]>) {
         let place = self.place(name);
-        fs::write(&place, content).expect("a file can be written");
-        await_closed(&place);
+        write(&place, content).expect("a file can be written");
     }
 
     pub fn folder(self, name: impl AsRef<[u8]>) -> Self {
@@ -256,7 +262,7 @@ impl Chain {
         let flags = OFlags::CREATE | OFlags::WRONLY | OFlags::CLOEXEC;
         let mode = Mode::from_raw_mode(0o644);
         let file = openat(self.deepest(), name, flags, mode).expect("a file can be made");
-        assert_eq!(write(&file, content), Ok(content.len()));
+        assert_eq!(rustix::io::write(&file, content), Ok(content.len()));
     }
 
     /// The deepest folder's path below the top, with a slash at its end.

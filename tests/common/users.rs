@@ -77,7 +77,7 @@ impl Neighbours {
     /// Makes a file of the other user's.
     pub fn nobodys_file(&self, name: &str, content: &[u8]) -> PathBuf {
         let path = self.top().join(name);
-        fs::write(&path, content).expect("written");
+        crate::common::write(&path, content).expect("written");
         give_away(&path);
         path
     }

@@ -190,7 +190,7 @@ impl SpinningDisk {
         let sda = fs::read_link(sysfs.join("dev/block/8:0")).expect("the captured disk");
         let entry = sysfs.join("dev/block").join(&number);
         symlink(sda, &entry).expect("a link");
-        fs::write(entry.join("dev"), format!("{number}\n")).expect("written");
+        crate::common::write(entry.join("dev"), format!("{number}\n")).expect("written");
         disk
     }
 
@@ -256,7 +256,7 @@ impl ControlGroup {
             false => top.join(v1),
         };
         if unified {
-            let _ = fs::write(top.join("cgroup.subtree_control"), format!("+{v2}"));
+            let _ = crate::common::write(top.join("cgroup.subtree_control"), format!("+{v2}"));
         }
         // Tests run side by side in one process, and may want the same limit.
         static NUMBER: AtomicU32 = AtomicU32::new(0);
@@ -268,7 +268,8 @@ impl ControlGroup {
     }
 
     fn set(&self, file: &str, value: &str) {
-        fs::write(self.folder.join(file), value).expect("what a group uses can be limited");
+        crate::common::write(self.folder.join(file), value)
+            .expect("what a group uses can be limited");
     }
 
     /// To be called in the child before it starts: puts it into the group.

@@ -135,7 +135,7 @@ fn move_never_overwrites() {
         let moved = scene.moved();
         let there = moved.parent().expect("a folder");
         fs::create_dir_all(there).expect("a folder");
-        fs::write(there.join("v"), "precious").expect("written");
+        crate::common::write(there.join("v"), "precious").expect("written");
         let before = picture(&scene.tree());
         let said = failed(scene.perform(ActionKind::Move));
         assert!(said.contains("seekless never overwrites a file"), "{said}");
@@ -323,7 +323,7 @@ fn all_refuse_while(
 fn hard_links_across_file_systems_are_never_something_else() {
     let scene = Scene::with_another_file_system();
     let there = scene.away.as_ref().expect("another").path().join("v");
-    fs::write(&there, noise(1, SIZE)).expect("written");
+    crate::common::write(&there, noise(1, SIZE)).expect("written");
     let there = there.canonicalize().expect("a real path");
     let said = failed(
         scene
@@ -345,7 +345,7 @@ fn undo_refuses_what_changed_since_and_says_which() {
         let scene = Scene::new();
         let done = done(scene.perform(action));
         let changed = done.destination.unwrap_or_else(|| scene.keeper());
-        fs::write(&changed, noise(9, SIZE)).expect("written");
+        crate::common::write(&changed, noise(9, SIZE)).expect("written");
         let before = picture(&scene.top);
         let mut told = Vec::new();
         let tally = undo(&scene.journals(), None, &mut |step| {
@@ -366,7 +366,7 @@ fn undo_refuses_what_changed_since_and_says_which() {
         let scene = Scene::new();
         scene.perform(action);
         let _ = fs::remove_file(scene.victim());
-        fs::write(scene.victim(), "new").expect("written");
+        crate::common::write(scene.victim(), "new").expect("written");
         assert_eq!(scene.undo().refused, 1, "{action:?}");
         assert_eq!(fs::read(scene.victim()).expect("read"), b"new");
     }

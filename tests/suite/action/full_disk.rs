@@ -152,7 +152,7 @@ fn files_are_removed(volume: &Volume, modes: &[u32]) {
                 }
             }
             let here = folder.join(number.to_string());
-            fs::write(here.join(neighbour), number.to_string()).expect("written");
+            crate::common::write(here.join(neighbour), number.to_string()).expect("written");
             fs::set_permissions(here, fs::Permissions::from_mode(mode)).expect("mode");
         };
         (0..FEW).for_each(|number| make(number, &[&"n".repeat(255)], &"o".repeat(40)));

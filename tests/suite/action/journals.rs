@@ -42,7 +42,7 @@ fn two_runs(scene: &Scene) -> [String; 2] {
 fn flip(path: &Path, at: usize) {
     let mut bytes = fs::read(path).expect("read");
     bytes[at] ^= 1;
-    fs::write(path, bytes).expect("written");
+    crate::common::write(path, bytes).expect("written");
 }
 
 fn links(scene: &Scene, name: &str) -> u64 {
@@ -115,7 +115,7 @@ fn forge(path: &Path) {
     let before = fs::metadata(path).expect("metadata");
     let mut bytes = fs::read(path).expect("read");
     bytes[SIZE / 2] ^= 1;
-    fs::write(path, bytes).expect("written");
+    crate::common::write(path, bytes).expect("written");
     let file = fs::File::options().write(true).open(path).expect("opened");
     file.set_modified(before.modified().expect("a time"))
         .expect("set");
@@ -301,7 +301,7 @@ fn old_journals_go_when_a_run_begins() {
     let last_line = ended.expect("it ended").expect("lines") + 1;
     let write = |name: &str, bytes: &[u8]| {
         let path = journals(&scene).join(name);
-        fs::write(&path, bytes).expect("written");
+        crate::common::write(&path, bytes).expect("written");
         fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).expect("mode");
     };
     let old: Vec<_> = (91..100).rev().map(days_ago).collect();

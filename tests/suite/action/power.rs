@@ -58,7 +58,7 @@ impl Drop for After {
 
 /// `cp -p`, `rsync -t`: new bytes with an old time of modification.
 fn copied_with_its_times(path: &Path, content: &[u8]) {
-    fs::write(path, content).expect("written");
+    crate::common::write(path, content).expect("written");
     let time = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000);
     let file = File::options().write(true).open(path).expect("a file");
     file.set_times(FileTimes::new().set_modified(time))
@@ -72,7 +72,7 @@ fn a_file_that_was_just_copied_with_its_times_is_on_the_disk_before_its_copy_goe
     let scene = Scene::below(&volume.path());
     let content = noise(4, SIZE);
     let (keeper, victim) = (scene.tree().join("keep/k2"), scene.tree().join("dup/v2"));
-    fs::write(&victim, &content).expect("written");
+    crate::common::write(&victim, &content).expect("written");
     sh(&format!("sync -f {}", volume.path().display()));
     let mut actor = scene.actor();
     let outcome = actor.perform(&scene.step(ActionKind::Remove));
@@ -98,7 +98,7 @@ fn killed_and_without_power_no_content_is_lost() {
         for at in (1..500).step_by(3) {
             let scene = Scene::below(&volume.path());
             let files = ["v", "v2"].map(|name| scene.tree().join("dup").join(name));
-            fs::write(&files[1], noise(4, SIZE)).expect("written");
+            crate::common::write(&files[1], noise(4, SIZE)).expect("written");
             sh(&format!("sync -f {}", volume.path().display()));
             // Both are new again, and the system has not written anything of them.
             let keepers = [scene.keeper(), scene.tree().join("keep/k2")];

@@ -88,7 +88,7 @@ fn play(trick: Trick, tree: &Path, round: u64, ino: u64) -> std::io::Result<Vec<
     match trick {
         Trick::Nothing => {}
         Trick::ReplaceVictim => {
-            fs::write(&spare, content(&new))?;
+            crate::common::write(&spare, content(&new))?;
             fs::rename(&spare, &victim)?;
             return Ok(vec![new]);
         }
@@ -112,7 +112,7 @@ fn play(trick: Trick, tree: &Path, round: u64, ino: u64) -> std::io::Result<Vec<
             });
         }
         Trick::ReplaceKeeper => {
-            fs::write(&spare, content(&new))?;
+            crate::common::write(&spare, content(&new))?;
             fs::rename(&spare, &keeper)?;
             return Ok(match untouched() {
                 true => vec![new, same],
@@ -239,7 +239,7 @@ fn prepare(scene: &Scene, round: u64) {
     ] {
         let path = tree.join(name);
         fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
-        fs::write(&path, content(&format!("{tag}{round}"))).expect("written");
+        crate::common::write(&path, content(&format!("{tag}{round}"))).expect("written");
         let file = File::options().write(true).open(&path).expect("opened");
         file.set_times(FileTimes::new().set_modified(old))
             .expect("times");

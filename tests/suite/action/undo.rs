@@ -52,7 +52,7 @@ fn a_journal_without_its_last_line_is_never_nothing_to_undo() {
                 assert!(kept >= 4, "{action}: {text}");
                 break;
             }
-            fs::write(&journal, lines[..kept].concat()).expect("written");
+            crate::common::write(&journal, lines[..kept].concat()).expect("written");
             let undone = run(&scene, "undo");
             let undone = undone.never_says("nothing to undo");
             // The first line names no step; the second one does.
@@ -108,7 +108,7 @@ fn a_link_that_was_edited_is_not_taken_for_a_leftover() {
     let aside = dup.join(scene.temporary(&run));
     fs::rename(dup.join("spare"), &aside).expect("renamed");
     fs::remove_file(scene.keeper()).expect("removed");
-    fs::write(scene.victim(), "edited").expect("written");
+    crate::common::write(scene.victim(), "edited").expect("written");
     assert_eq!(scene.undo().refused, 1);
     assert_eq!(fs::read(scene.victim()).expect("read"), b"edited");
     assert_eq!(fs::read(&aside).expect("read"), noise(1, SIZE));
@@ -192,7 +192,7 @@ fn the_last_run_is_the_last_whatever_the_clock_says() {
             ActionKind::Hardlink => scene.victim(),
             _ => scene.tree().join("dup/second"),
         };
-        fs::write(&victim, noise(1, SIZE)).expect("written");
+        crate::common::write(&victim, noise(1, SIZE)).expect("written");
         let outcome = actor.perform(&step(action, &scene.keeper(), &victim));
         assert!(matches!(outcome, Outcome::Done(_)), "{outcome:?}");
     }
@@ -235,7 +235,7 @@ fn another_file_of_the_same_length_and_time_is_not_called_restored() {
     stage.run("hardlink --yes .").exits(0);
     let time = fs::metadata(path("a")).and_then(|a| a.modified());
     fs::remove_file(path("b")).expect("removed");
-    fs::write(path("b"), noise(2, 5000)).expect("written");
+    crate::common::write(path("b"), noise(2, 5000)).expect("written");
     let other = File::options().write(true).open(path("b"));
     other
         .and_then(|other| other.set_modified(time?))

@@ -33,11 +33,11 @@ fn frees_what_it_says(kind: &str, options: &str) {
     let scene = Scene::below(&volume.path());
     let content = noise(7, EACH + 1234);
     let keeper = scene.tree().join("keep/large");
-    fs::write(&keeper, &content).expect("written");
+    crate::common::write(&keeper, &content).expect("written");
     let mut steps = Vec::new();
     for number in 0..COPIES {
         let victim = scene.tree().join(format!("dup/large{number}"));
-        fs::write(&victim, &content).expect("written");
+        crate::common::write(&victim, &content).expect("written");
         steps.push(victim);
     }
     let before = picture(&scene.tree());
@@ -83,7 +83,7 @@ fn frees_what_it_says(kind: &str, options: &str) {
     let mut other = content.clone();
     other[EACH] ^= 1;
     let odd = scene.tree().join("dup/odd");
-    fs::write(&odd, &other).expect("written");
+    crate::common::write(&odd, &other).expect("written");
     let outcome = scene
         .actor()
         .perform(&step(ActionKind::Reflink, &keeper, &odd));

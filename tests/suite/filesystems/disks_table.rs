@@ -150,7 +150,7 @@ fn fill(point: &Path) {
 /// A file with a time of its own, also of those that hold every second second only.
 fn write(path: &Path, content: &[u8], number: u64) {
     // rclone without a cache refuses a write now and then on a busy machine.
-    let written = (0..20).any(|_| fs::write(path, content).is_ok());
+    let written = (0..20).any(|_| crate::common::write(path, content).is_ok());
     assert!(written, "{}", path.display());
     let time = Duration::new(1_600_000_001 + 10 * number, 123_456_700);
     // By name: rclone cannot do it to a file that was opened for it.
@@ -309,7 +309,7 @@ fn finds(disk: &Disk) {
     write_back(&disk.point);
     for cache in ["cold", "warm"] {
         if cache == "cold" {
-            fs::write("/proc/sys/vm/drop_caches", "3").expect("root");
+            crate::common::write("/proc/sys/vm/drop_caches", "3").expect("root");
         }
         let run = run(disk, state.path(), "find -f nul .").exits(0);
         assert_eq!(run.sets(), expected, "{cache}: {run}");

@@ -103,7 +103,7 @@ fn two_files(what: Shown) -> (Shows, Desk, PathBuf) {
     let other = desk.path("other");
     fs::create_dir(&other).expect("a folder");
     for folder in [shows.source().as_path(), &other] {
-        fs::write(folder.join("x"), &content).expect("written");
+        crate::common::write(folder.join("x"), &content).expect("written");
     }
     (shows, desk, other)
 }
@@ -164,10 +164,10 @@ fn a_file_that_hides_another_one_on_a_branch_is_left_alone() {
         let shows = Shows::new(Shown::Mergerfs);
         let desk = Desk::new();
         for name in ["a", "b", "c"] {
-            fs::write(shows.source().join(name), noise(7, 9_000)).expect("written");
+            crate::common::write(shows.source().join(name), noise(7, 9_000)).expect("written");
         }
         let hidden = shows.lower().join("b");
-        fs::write(&hidden, "the only one").expect("written");
+        crate::common::write(&hidden, "the only one").expect("written");
         let run = desk.act(action, &[&shows.point()], None, false);
         let run = run.exits(1).says("it hides files of the same name");
         let run = run

@@ -85,7 +85,7 @@ impl Container {
                 let path = lower.join("d").join(name);
                 fs::create_dir_all(path.parent().expect("a folder")).expect("folders");
                 match place {
-                    0 => fs::write(path, noise(*seed, 9_000)).expect("written"),
+                    0 => crate::common::write(path, noise(*seed, 9_000)).expect("written"),
                     _ => fs::hard_link(&first, path).expect("linked"),
                 }
             }
@@ -200,7 +200,7 @@ fn nothing_is_left(container: &Container, context: &str) {
 fn works_and_is_undone(kind: Lower, action: &str, more: &str, restart: bool) {
     let mut container = Container::new(kind, FILES);
     // A copy in the upper layer.
-    fs::write(container.tree().join("b/1-too"), noise(1, 9_000)).expect("written");
+    crate::common::write(container.tree().join("b/1-too"), noise(1, 9_000)).expect("written");
     fs::create_dir(container.top.join("to")).expect("a folder");
     let before = picture(&container.tree());
     let run = container.acting(action, more).run();

@@ -15,7 +15,7 @@ fn fill(standin: &Standin, folders: &[&str]) {
         fs::create_dir(standin.point().join(folder)).expect("a folder");
         for (name, size) in [("small", 700), ("large", 300_000)] {
             let path = standin.point().join(folder).join(name);
-            fs::write(path, noise(size as u64, size)).expect("written");
+            crate::common::write(path, noise(size as u64, size)).expect("written");
         }
     }
 }
@@ -53,7 +53,7 @@ fn no_file_costs_a_question_about_its_file_system() {
                 let content = noise(pair, 300_000 + pair as usize);
                 for name in ["a", "b"] {
                     let path = standin.point().join(format!("{pair}{name}"));
-                    fs::write(path, &content).expect("written");
+                    crate::common::write(path, &content).expect("written");
                 }
             }
             let top = tempfile::tempdir().expect("a folder");
@@ -86,7 +86,7 @@ fn a_kept_file_that_another_client_removes_is_not_relied_on() {
         let top = tempfile::tempdir().expect("a folder");
         let report = top.path().join("report");
         let found = act(one.point(), top.path(), "find -f json keep copies").exits(0);
-        fs::write(&report, &found.stdout).expect("written");
+        crate::common::write(&report, &found.stdout).expect("written");
         // This client's cache of 60 seconds has these names.
         for name in ["small", "large"] {
             fs::remove_file(two.point().join("keep").join(name)).expect("removed");

@@ -228,7 +228,7 @@ fn the_target_of_a_link_to_the_own_trash_is_one() {
             assert_eq!(stage.names(), names, "{link} {paths}");
         }
         let report = run("find -f json .").exits(0).stdout_text();
-        fs::write(stage.state.path().join("report"), report).expect("written");
+        crate::common::write(stage.state.path().join("report"), report).expect("written");
         let report = stage.state.path().join("report");
         run(&format!("remove --yes --from {}", report.display()))
             .exits(0)

@@ -337,7 +337,7 @@ fn is_on_the_page(said: &str) {
         said.trim_end()
     );
     if std::env::var("INSTA_UPDATE").is_ok_and(|update| update == "always") {
-        fs::write(&path, &wanted).expect("the page can be written");
+        crate::common::write(&path, &wanted).expect("the page can be written");
     }
     let written = fs::read_to_string(&path).expect("a page");
     let lines = wanted.lines().filter(|line| !written.contains(line));

@@ -40,7 +40,8 @@ fn every_format_that_can_be_read_back_can_be_acted_on() {
         assert_eq!(stage.names(), ["a"], "{format}");
     }
     let stage = abc();
-    fs::write(stage.state.path().join("r.txt"), stage.report_in("text")).expect("written");
+    crate::common::write(stage.state.path().join("r.txt"), stage.report_in("text"))
+        .expect("written");
     let from = stage.state.path().join("r.txt");
     stage
         .seekless("remove --yes --from")

@@ -41,7 +41,7 @@ impl Bait {
     fn lay(self, path: &Path) -> OwnedFd {
         match self {
             Self::File => {
-                fs::write(path, "root only").expect("written");
+                crate::common::write(path, "root only").expect("written");
                 give(path, 0, 0o600);
             }
             Self::Link => symlink("/root/x", path).expect("linked"),

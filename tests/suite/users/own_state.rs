@@ -75,7 +75,7 @@ fn attacked() -> Neighbours {
     assert!(tree.is_dir());
     let root = neighbours.top().join("root");
     fs::create_dir_all(root.join("cron.d")).expect("folders");
-    fs::write(root.join("key"), "a secret key").expect("written");
+    crate::common::write(root.join("key"), "a secret key").expect("written");
     set_mode(root.join("key"), 0o600);
     neighbours
 }

@@ -31,7 +31,7 @@ fn report(stage: &Stage, format: &str) -> PathBuf {
     fs::create_dir_all(&folder).expect("a folder");
     let path = folder.join(format!("report.{format}"));
     let found = stage.report(&format!("find --format {format} ."));
-    fs::write(&path, found).expect("written");
+    crate::common::write(&path, found).expect("written");
     path
 }
 

@@ -36,7 +36,7 @@ impl Stick {
     }
 
     fn program(&self, path: &Path) {
-        fs::write(path, noise(1, 9_000)).expect("written");
+        crate::common::write(path, noise(1, 9_000)).expect("written");
         set_mode(path, 0o6755);
         // CAP_SETUID, permitted and effective, in the second version of the format (linux/capability.h).
         let mut capability = [0; 20];

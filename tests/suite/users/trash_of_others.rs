@@ -107,7 +107,7 @@ fn links_and_files_in_the_place_of_the_trash_are_refused() {
     symlink(&outside, disk.trash()).expect("a link");
     disk.refuses(".Trash-0 is a symbolic link");
     fs::remove_file(disk.trash()).expect("removed");
-    fs::write(disk.trash(), "a file").expect("written");
+    crate::common::write(disk.trash(), "a file").expect("written");
     disk.refuses(".Trash-0 is not a folder");
 }
 
@@ -168,7 +168,7 @@ fn nothing_goes_into_a_trash_that_is_exchanged_meanwhile() {
     for number in 0..200 {
         let names = [format!("tree/keep/{number}"), format!("tree/dup/{number}")];
         for name in names {
-            fs::write(disk.scene.top.join(name), number.to_string()).expect("written");
+            crate::common::write(disk.scene.top.join(name), number.to_string()).expect("written");
         }
     }
     let exchange = "while :; do mv -T .Trash-0 roots; mv -T theirs .Trash-0; mv -T .Trash-0 theirs; \

@@ -39,7 +39,9 @@ fn undone_after(stage: &Stage, change: impl FnOnce()) {
 fn a_folder_with_something_else_in_it_stays() {
     let stage = stage();
     let mine = moved(&stage, "x/mine");
-    undone_after(&stage, || fs::write(&mine, "mine").expect("written"));
+    undone_after(&stage, || {
+        crate::common::write(&mine, "mine").expect("written")
+    });
     assert!(mine.exists() && !moved(&stage, "x/p").exists());
     fs::remove_file(&mine).expect("removed");
     stage.run("undo --yes").exits(0);

@@ -137,7 +137,7 @@ fn trashed_with_a_race(meanwhile: impl Fn(&Path) + Sync) -> (Stage, Applied) {
 #[test]
 fn a_file_that_comes_meanwhile_keeps_its_folder() {
     let (stage, applied) =
-        trashed_with_a_race(|root| fs::write(root.join("x/p/new"), "new").unwrap());
+        trashed_with_a_race(|root| crate::common::write(root.join("x/p/new"), "new").unwrap());
     assert_eq!((applied.folders, applied.folders_left), (1, Vec::new()));
     assert!(stage.has("x/p/new") && !stage.has("x/p/q"));
 }

@@ -177,7 +177,7 @@ fn a_report_that_says_what_is_not_so_costs_nothing() {
 fn what_changed_since_the_report_is_seen() {
     let stage = card();
     let all = report(&stage, "card photos");
-    fs::write(stage.tree.path("photos/2024/one"), noise(9, 8000)).expect("written");
+    crate::common::write(stage.tree.path("photos/2024/one"), noise(9, 8000)).expect("written");
     stage.on_report(REMOVE, all.clone()).exits(0);
     assert!(stage.has("card/1") && !stage.has("card/deep/2"));
     let gone = stage.on_report(REMOVE, all.clone()).exits(2);
@@ -228,7 +228,7 @@ fn a_report_that_others_can_write_to_needs_a_path() {
     let stage = card();
     let all = report(&stage, "card photos");
     let file = stage.state.path().join("report");
-    fs::write(&file, all).expect("written");
+    crate::common::write(&file, all).expect("written");
     fs::set_permissions(&file, fs::Permissions::from_mode(0o666)).expect("mode");
     let words = format!("remove --yes --from {}", file.display());
     stage

@@ -32,7 +32,7 @@ impl Disk {
     fn write(&self, name: &str, content: impl AsRef<[u8]>) {
         let path = self.top().join(name);
         fs::create_dir_all(path.parent().expect("a folder")).expect("folders");
-        fs::write(path, content).expect("written");
+        crate::common::write(path, content).expect("written");
     }
 
     fn has(&self, name: &str) -> bool {

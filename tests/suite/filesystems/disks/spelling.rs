@@ -1,7 +1,5 @@
 //! Names that differ only in case, where they are one name.
 
-use std::fs;
-
 use super::Disk;
 use crate::common::mounts::Shown;
 use crate::common::noise;
@@ -62,7 +60,7 @@ fn a_report_that_lists_one_file_in_two_spellings_removes_nothing() {
                 "50.0 kB (50000 bytes) * 3, reclaimable 100 kB (100000 bytes), blake3 {digest}\n"
             );
             let end = "\n# interrupted: ended by hand\n";
-            fs::write(&report, set + &list.concat() + end).expect("written");
+            crate::common::write(&report, set + &list.concat() + end).expect("written");
             let report = report.display();
             let run = disk.run(&format!("remove --yes --from {report} {paths}"));
             assert!(disk.has("Photos/a"), "{what:?} {paths}\n{run}");

@@ -16,7 +16,7 @@ fn with_subvolumes() -> Volume {
             "btrfs -q subvolume create {}/{name}",
             top.display()
         ));
-        fs::write(top.join(name).join("a"), noise(1, 300_000)).expect("written");
+        crate::common::write(top.join(name).join("a"), noise(1, 300_000)).expect("written");
     }
     volume
 }
@@ -28,7 +28,7 @@ fn subvolumes_are_on_the_file_system_and_other_mounts_are_not() {
     let top = volume.path();
     fs::create_dir(top.join("two/memory")).expect("a folder");
     let memory = Mounted::new("-t tmpfs tmpfs", top.join("two/memory"));
-    fs::write(memory.path().join("a"), noise(1, 300_000)).expect("written");
+    crate::common::write(memory.path().join("a"), noise(1, 300_000)).expect("written");
     let home = tempfile::tempdir().expect("a folder");
     for options in ["-x", "-x -L"] {
         run_at(&top, home.path(), &format!("find -f nul {options} ."))
@@ -55,7 +55,7 @@ fn a_plan_says_what_snapshots_keep() {
     let live = top.join("live");
     sh(&format!("btrfs -q subvolume create {}", live.display()));
     for name in ["kept", "copy"] {
-        fs::write(live.join(name), noise(1, SIZE)).expect("written");
+        crate::common::write(live.join(name), noise(1, SIZE)).expect("written");
     }
     // Two files in the same blocks, which a snapshot has as well.
     sh(&format!(

@@ -7,10 +7,10 @@ use super::*;
 fn d11_equal_inode_numbers_on_two_file_systems_are_two_files() {
     let (x, y) = (Volume::tmpfs(""), Volume::tmpfs(""));
     for volume in [&x, &y] {
-        fs::write(volume.path().join("same"), "same content").expect("written");
+        crate::common::write(volume.path().join("same"), "same content").expect("written");
     }
-    fs::write(x.path().join("differs"), "one content").expect("written");
-    fs::write(y.path().join("differs"), "two content").expect("written");
+    crate::common::write(x.path().join("differs"), "one content").expect("written");
+    crate::common::write(y.path().join("differs"), "two content").expect("written");
     for name in ["same", "differs"] {
         let inode = |volume: &Volume| fs::metadata(volume.path().join(name)).expect("there").ino();
         assert_eq!(inode(&x), inode(&y), "the stage is set");

@@ -19,9 +19,9 @@ fn one_of_three_is_damaged(length: usize, at: usize) {
     let volume = Volume::on_loop("btrfs", 256, "-d single -m single");
     let content = noise(1, length);
     for name in ["1", "2", "3"] {
-        fs::write(volume.path().join(name), &content).expect("written");
+        crate::common::write(volume.path().join(name), &content).expect("written");
     }
-    fs::write(volume.path().join("other"), noise(2, length)).expect("written");
+    crate::common::write(volume.path().join("other"), noise(2, length)).expect("written");
     volume.unmount();
     damage(&volume.image(), &content[at..at + 64]);
     volume.mount();
@@ -65,8 +65,8 @@ fn d01_two_damaged_files_are_not_duplicates_of_each_other() {
     let contents = [noise(1, 1 << 20), noise(2, 1 << 20)];
     let mut same_head = contents[1].clone();
     same_head[..500_000].copy_from_slice(&contents[0][..500_000]);
-    fs::write(volume.path().join("1"), &contents[0]).expect("written");
-    fs::write(volume.path().join("2"), &same_head).expect("written");
+    crate::common::write(volume.path().join("1"), &contents[0]).expect("written");
+    crate::common::write(volume.path().join("2"), &same_head).expect("written");
     volume.unmount();
     damage(&volume.image(), &contents[0][700_000..700_064]);
     damage(&volume.image(), &same_head[700_000..700_064]);
@@ -82,7 +82,7 @@ fn a_folder_and_a_file_with_broken_metadata_are_named() {
         fs::create_dir(volume.path().join(name)).expect("a folder");
     }
     for name in ["x/1", "x/2", "x/broken-file", "broken-folder/3"] {
-        fs::write(volume.path().join(name), "same").expect("written");
+        crate::common::write(volume.path().join(name), "same").expect("written");
     }
     volume.unmount();
     for name in ["/broken-folder", "/x/broken-file"] {

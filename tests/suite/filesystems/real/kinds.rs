@@ -35,7 +35,7 @@ fn finds_what_comparing_every_pair_finds(parent: &Path) {
             (false, Some("--page-cache=drop")),
         ] {
             if cold {
-                let _ = fs::write("/proc/sys/vm/drop_caches", "3");
+                let _ = crate::common::write("/proc/sys/vm/drop_caches", "3");
             }
             let question = Question {
                 roots: vec!["x".to_owned(), "y".to_owned()],
@@ -104,8 +104,8 @@ fn sets_are_right_on_overlayfs() {
     let merged = Mounted::new(&options, volume.path().join("merged"));
     let above = volume.path().join("merged").join(name);
     fs::remove_file(above.join("x/gone")).expect("removed");
-    fs::write(above.join("x/changed"), "else").expect("written");
-    fs::write(above.join("x/new"), "same").expect("written");
+    crate::common::write(above.join("x/changed"), "else").expect("written");
+    crate::common::write(above.join("x/new"), "same").expect("written");
     find(&above, "x").exits(0).finds(["x/1 x/2 x/new"]);
     finds_what_comparing_every_pair_finds(&volume.path().join("merged"));
     drop(merged);
@@ -122,7 +122,7 @@ fn one_run_spans_several_file_systems() {
     ];
     for (number, volume) in volumes.iter().enumerate() {
         let write = |name: &str, content: &[u8]| {
-            fs::write(volume.path().join(name), content).expect("written");
+            crate::common::write(volume.path().join(name), content).expect("written");
         };
         write("everywhere", &noise(1, 300_000));
         write("once", &noise(100 + number as u64, 300_000));

@@ -22,7 +22,7 @@ fn forget_inodes(folder: &Path) {
     for entry in walkdir::WalkDir::new(folder) {
         entry.expect("listed").metadata().expect("it is there");
     }
-    fs::write("/proc/sys/vm/drop_caches", "2").expect("root may");
+    crate::common::write("/proc/sys/vm/drop_caches", "2").expect("root may");
 }
 
 /// Searches so many tiny files, half of them copies, in so many megabytes: at first, again with what the cache knows by

@@ -49,7 +49,8 @@ fn a_snapshot_frees_nothing() {
     let path = volume.path().display().to_string();
     sh(&format!("btrfs -q subvolume create {path}/now"));
     for i in 0..10 {
-        fs::write(volume.path().join(format!("now/{i}")), noise(i, 500_000)).expect("written");
+        crate::common::write(volume.path().join(format!("now/{i}")), noise(i, 500_000))
+            .expect("written");
     }
     write_back(&volume.path());
     sh(&format!(

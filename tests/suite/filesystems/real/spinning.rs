@@ -9,7 +9,8 @@ fn far_apart(files: u64) -> (Volume, crate::common::Sets) {
         let folder = volume.path().join(folder.to_string());
         fs::create_dir(&folder).expect("made");
         for file in 0..files {
-            fs::write(folder.join(file.to_string()), noise(file, 40_000)).expect("written");
+            crate::common::write(folder.join(file.to_string()), noise(file, 40_000))
+                .expect("written");
         }
     }
     let expected = find(&volume.path(), ".").exits(0).sets();

@@ -10,7 +10,7 @@ fn flat_pairs(pairs: usize, memory: u64) {
     let folder = volume.path().join("flat");
     fs::create_dir(&folder).expect("a folder");
     for i in 0..2 * pairs {
-        fs::write(folder.join(i.to_string()), (i % pairs).to_string()).expect("a file");
+        crate::common::write(folder.join(i.to_string()), (i % pairs).to_string()).expect("a file");
     }
     let limit = ControlGroup::with_memory(memory);
     let run = seekless(&volume.path(), "find -f nul flat")
@@ -43,7 +43,7 @@ fn one_set(members: usize) {
     let folder = volume.path().join("flat");
     fs::create_dir(&folder).expect("a folder");
     for i in 0..members {
-        fs::write(folder.join(i.to_string()), "the same everywhere").expect("a file");
+        crate::common::write(folder.join(i.to_string()), "the same everywhere").expect("a file");
     }
     let limit = ControlGroup::with_memory(512 << 20);
     for options in ["", "--verify"] {
