@@ -45,8 +45,6 @@ pub struct Actor {
     file_systems: FileSystems,
     /// Changed folders that may not be on the disk yet.
     folders: HashMap<Vec<u8>, OwnedFd>,
-    /// Notes of the trash that may not be on the disk yet: without them, only undo gives the files back.
-    notes: Vec<OwnedFd>,
     /// Steps that ended, but were not reported yet.
     ended: VecDeque<Ended>,
     /// Number of steps of one portion, as far as descriptors allow.
@@ -73,8 +71,16 @@ impl fmt::Debug for Actor {
 struct Ended {
     step: Step,
     outcome: Outcome,
-    /// The folders of the step.
+    unproven: Unproven,
+}
+
+/// What may not be on the disk yet of a step that was done.
+#[derive(Default)]
+struct Unproven {
+    /// Its folders.
     folders: Vec<Vec<u8>>,
+    /// Its note in the trash: without it, only undo gives the file back.
+    note: Option<OwnedFd>,
 }
 
 /// Steps that are recorded together, and share one wait for the disk.
@@ -107,7 +113,6 @@ impl Actor {
             synced: Synced::default(),
             file_systems: FileSystems::default(),
             folders: HashMap::new(),
-            notes: Vec::new(),
             ended: VecDeque::new(),
             portion: portion(),
             on_end: Box::new(|_| {}),
@@ -162,7 +167,7 @@ impl Actor {
                         Ok(_) => unwritten(&error),
                         Err(error) => error.into(),
                     };
-                    self.end(step, outcome, Vec::new());
+                    self.end(step, outcome, Unproven::default());
                 }
             }
         }
@@ -203,11 +208,15 @@ impl Actor {
         let folders = std::mem::take(&mut self.folders);
         let files = unsynced.iter().map(|file| Wait::File(file.fd.as_fd()));
         let names = folders.values().map(|folder| Wait::Folder(folder.as_fd()));
-        let notes = std::mem::take(&mut self.notes);
-        let of_trash = notes.iter().map(|note| Wait::File(note.as_fd()));
+        let notes = self
+            .ended
+            .iter()
+            .filter_map(|ended| ended.unproven.note.as_ref());
+        let of_trash = notes.map(|note| Wait::File(note.as_fd()));
         let waits: Vec<_> = files.chain(names).chain(of_trash).collect();
         let (written, told) = self.journal.write_with(intents, &waits);
         let of_folders = told.iter().skip(unsynced.len());
+        let mut of_notes = of_folders.clone().skip(folders.len());
         for (file, &done) in unsynced.into_iter().zip(&told) {
             self.synced.note(file.identity, file.ctime_ns, done);
             // To close it may take for ever, too.
@@ -220,8 +229,9 @@ impl Actor {
             .filter_map(|(folder, done)| Some((folder, done.err()?)))
             .collect();
         for ended in self.ended.drain(..) {
-            let mut folders = ended.folders.iter();
-            let error = folders.find_map(|folder| failed.get(folder).copied());
+            let of_note = ended.unproven.note.and_then(|_| of_notes.next()?.err());
+            let mut folders = ended.unproven.folders.iter();
+            let error = of_note.or_else(|| folders.find_map(|folder| failed.get(folder).copied()));
             let outcome = match error {
                 Some(error) => {
                     let doing = "sync finished steps to the disk";
@@ -234,12 +244,12 @@ impl Actor {
         written
     }
 
-    fn end(&mut self, step: Step, outcome: Outcome, folders: Vec<Vec<u8>>) {
+    fn end(&mut self, step: Step, outcome: Outcome, unproven: Unproven) {
         (self.on_end)(&step);
         self.ended.push_back(Ended {
             step,
             outcome,
-            folders,
+            unproven,
         });
     }
 }

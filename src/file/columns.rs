@@ -1,7 +1,7 @@
 //! The columns of the file table that take less room than a list of their values would, and further names.
 
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+use std::hash::{BuildHasher, BuildHasherDefault, Hasher, RandomState};
 
 use hashbrown::HashTable;
 
@@ -171,6 +171,8 @@ pub struct FurtherNames {
     last_of: NumberMap<FileIndex, u32>,
     /// Names by what they are.
     by_name: HashTable<(FileIndex, u32)>,
+    /// The start of each hash: users choose names, and must not be able to choose hashes.
+    secret: RandomState,
 }
 
 impl FurtherNames {
@@ -185,8 +187,8 @@ impl FurtherNames {
     }
 
     /// The hash of a name of a file in the folder of this device and inode number.
-    pub fn hash(file: FileIndex, (dev, ino): (u64, u64), name: &[u8]) -> u64 {
-        let seed = mix(mix(dev, ino), file.0.into());
+    pub fn hash(&self, file: FileIndex, (dev, ino): (u64, u64), name: &[u8]) -> u64 {
+        let seed = mix(mix(self.secret.hash_one(file.0), dev), ino);
         name.chunks(8).fold(seed, |hash, chunk| {
             let mut word = [0; 8];
             word[..chunk.len()].copy_from_slice(chunk);

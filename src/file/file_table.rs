@@ -287,7 +287,7 @@ impl FileTable {
         dirs: &DirTable,
     ) -> Naming {
         let place = dirs.identity(dir);
-        let hash = FurtherNames::hash(file, place, name);
+        let hash = self.further.hash(file, place, name);
         let mut naming = Naming::Further;
         if self.first_name(file) == name {
             if self.dir(file) == dir {

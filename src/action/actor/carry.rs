@@ -4,7 +4,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 
 use super::ahead::{self, Group};
-use super::{Actor, BATCH};
+use super::{Actor, BATCH, Unproven};
 use crate::action::access::ActionKind;
 use crate::action::access::Rights;
 use crate::action::coherence::{Distinct, FileSystems};
@@ -44,7 +44,7 @@ impl Actor {
                     let admitted = self.admit(step.action, &mut drafted);
                     ready.push((step, drafted, admitted));
                 }
-                Err(error) => self.end(step, error.into(), Vec::new()),
+                Err(error) => self.end(step, error.into(), Unproven::default()),
             }
         }
         let unfit = ready.iter().find_map(|(step, _, admitted)| {
@@ -94,7 +94,7 @@ impl Actor {
         let acts: Vec<&Act> = ready.iter().map(|(_, act)| act).collect();
         let fates = places::perform(&acts);
         for ((step, drafted), (fate, there)) in ready.into_iter().zip(fates) {
-            self.notes.extend(drafted.trail.note.take());
+            let note = drafted.trail.note.take();
             // To close its files may take for ever, too.
             current::ask_about(&step.victim.path);
             match fate {
@@ -121,7 +121,7 @@ impl Actor {
                         path
                     });
                     let folders = folders.collect();
-                    self.end(step, Outcome::Done(done), folders);
+                    self.end(step, Outcome::Done(done), Unproven { folders, note });
                 }
                 Err(error) => {
                     if step.action == ActionKind::Hardlink {
@@ -138,7 +138,7 @@ impl Actor {
                     ) {
                         // Undo and a sweep look at the files of a step, and of a run, that has no recorded end.
                         self.has_open_steps = true;
-                        self.end(step, error.into(), Vec::new());
+                        self.end(step, error.into(), Unproven::default());
                     } else {
                         self.not_done(step, &drafted, error);
                     }
@@ -162,7 +162,7 @@ impl Actor {
         let step = drafted.intent.step;
         let why = error.to_string();
         let _ = self.journal.note(&[Record::NotDone { step, why }]);
-        self.end(of, error.into(), Vec::new());
+        self.end(of, error.into(), Unproven::default());
     }
 
     /// Records the files whose change time this run set.

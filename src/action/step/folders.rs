@@ -85,12 +85,15 @@ pub fn remove<'a>(
 ) -> std::result::Result<(), (&'a [u8], Errno)> {
     for path in folders {
         current::ask_about(path);
-        let removed =
-            NameInFolder::of(path).map(|place| names::remove_folder(&place.folder, &place.name));
-        match removed {
-            Ok(Err(Errno::NOTEMPTY | Errno::EXIST | Errno::NOTDIR)) => break,
-            Ok(Err(error)) if error != Errno::NOENT => return Err((path, error)),
-            _ => {}
+        let Ok(NameInFolder { folder, name }) = NameInFolder::of(path) else {
+            continue;
+        };
+        match names::remove_folder(&folder, &name) {
+            Ok(()) => {}
+            Err(Errno::NOTEMPTY | Errno::EXIST | Errno::NOTDIR) => break,
+            // What is read-only refuses to remove also what is not there.
+            Err(error) if stat::entry(&folder, &name).is_ok() => return Err((path, error)),
+            Err(_) => {}
         }
     }
     Ok(())

@@ -136,7 +136,7 @@ impl Reversion {
         pass(past, purpose, journal, stop, &mut tally, tell);
         let has_refused = tally.refused + tally.folders_refused > 0;
         // A damaged line may be a step: then not all is undone, for all that is known.
-        let is_all = !has_refused && tally.damaged.is_empty();
+        let is_all = !has_refused && tally.damaged.is_empty() && tally.unwritten.is_none();
         let end = match back {
             _ if tally.interrupted => return tally,
             Back::Sweep if has_refused => return tally,
@@ -408,13 +408,15 @@ impl<'a> Batch<'a> {
         }
     }
 
-    /// Records the undone steps. If a folder cannot be synced, its steps are not recorded: undo checks them again.
+    /// Records the undone steps, unless a folder cannot be synced: undo then checks them again.
     fn flush(&mut self) -> Result<(), Reason> {
         let folders = std::mem::take(&mut self.folders);
         let steps = std::mem::take(&mut self.steps);
-        if let Some(journal) = &mut self.journal
-            && folders.values().all(|folder| sync::folder(folder).is_ok())
-        {
+        if let Some(journal) = &mut self.journal {
+            for folder in folders.values() {
+                sync::folder(folder)
+                    .map_err(|error| failure("sync undone steps to the disk", error))?;
+            }
             let undone = steps.into_iter().map(|step| Record::Undone { step });
             journal.note(&undone.collect::<Vec<_>>())?;
         }

@@ -138,7 +138,7 @@ pub struct FoldersArgs {
     )]
     pub format: &'static FolderFormat,
 
-    /// Write the report to FILE; FILE is replaced only when the report is complete
+    /// Write the report to FILE; FILE is replaced when the comparison ends; an interrupted one says so in its last line
     ///
     /// seekless refuses to replace a file that is neither empty nor an earlier result of seekless.
     #[arg(short = 'o', long, value_name = "FILE", help_heading = "Output")]

@@ -83,7 +83,7 @@ pub struct FindArgs {
     )]
     pub digest: Option<bool>,
 
-    /// Write the report to FILE; FILE is replaced only when the report is complete
+    /// Write the report to FILE; FILE is replaced when the search ends; an interrupted one says so in its last line
     ///
     /// seekless refuses to replace a file that is neither empty nor an earlier result of seekless.
     #[arg(short = 'o', long, value_name = "FILE")]
@@ -101,7 +101,8 @@ pub struct FindArgs {
 
     /// List only redundant files: without the first file of each set, and without ends of sets
     ///
-    /// Only with the formats nul and fdupes. The first file is the one that an action keeps. With -H, its first name is
+    /// Only with the formats nul and fdupes. The first file is the one that an action keeps, unless
+    /// more sidecar files belong to another. With -H, its first name is
     /// left out. 'seekless -f nul --omit-first DIR | xargs -0r COMMAND' passes only file names to COMMAND. --newer
     /// would keep older files, which this list has.
     #[arg(

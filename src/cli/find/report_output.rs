@@ -231,6 +231,11 @@ fn work(summary: &Summary) -> Vec<String> {
 fn skipped(left_out: &LeftOut) -> Option<String> {
     const NAMED: &str = " (named above)";
     let it = left_out;
+    let links = if it.symlinks == 1 {
+        "symbolic link"
+    } else {
+        "symbolic links"
+    };
     let reasons = [
         (it.hidden, "hidden", " (without --no-hidden)"),
         (
@@ -240,7 +245,7 @@ fn skipped(left_out: &LeftOut) -> Option<String> {
         ),
         (it.filtered, "excluded by filters", ""),
         (it.empty, "empty", " (--empty)"),
-        (it.symlinks, "symbolic links", " (--follow-links)"),
+        (it.symlinks, links, " (--follow-links)"),
         (it.special, "pipes, sockets or devices", ""),
         (
             it.other_file_system,

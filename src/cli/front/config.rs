@@ -92,6 +92,8 @@ pub fn untyped(matches: &ArgMatches, program: &Command) -> Result<Untyped, Strin
     Ok(untyped)
 }
 
+const FORM: &str = "write one option on each line, as --name or --name=value";
+
 /// The files of a command, the one that counts most first.
 fn layers(name: &str, matches: &ArgMatches) -> Result<Vec<Layer>, String> {
     // Commands without the option read no file.
@@ -104,6 +106,13 @@ fn layers(name: &str, matches: &ArgMatches) -> Result<Vec<Layer>, String> {
         layers.push(self::preset(preset, folder.as_ref(), name == DEFAULT)?);
     }
     if let Some(folder) = folder.filter(|_| !is_without) {
+        let own = folder.join(format!("config.{name}"));
+        if name != DEFAULT && own.exists() {
+            return Err(format!(
+                "{}: is not read: write its options into config, or type them each time",
+                console::path(&own)
+            ));
+        }
         for (file, is_of_find) in [("config.find", true), ("config", false)] {
             if !is_of_find || name == DEFAULT {
                 layers.extend(read(folder.join(file), is_of_find)?);
@@ -147,8 +156,7 @@ impl Layer {
             }
             let wrong = |what: &str| Err(format!("{}:{}: {what}", self.name, number + 1));
             let Some(bare) = line.strip_prefix("--") else {
-                let form = "write one option on each line, as --name or --name=value";
-                return wrong(&format!("{line}: {form}"));
+                return wrong(&format!("{line}: {FORM}"));
             };
             let (option, value) = match bare.split_once('=') {
                 Some((option, value)) => (option, Some(value)),
@@ -158,7 +166,11 @@ impl Layer {
             let arg = arg_of(command, option);
             let mut commands = program.get_subcommands();
             if !commands.any(|command| arg_of(command, option).is_some()) {
-                return wrong(&format!("there is no option --{option}"));
+                return wrong(&if option.contains(' ') {
+                    format!("{line}: {FORM}")
+                } else {
+                    format!("there is no option --{option}")
+                });
             }
             let is_typed = TYPED.contains(&option) || line == "--cache=mtime";
             if is_typed || !is_for_all && !self.is_of_find {

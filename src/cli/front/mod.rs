@@ -42,7 +42,9 @@ pub fn path_or_command(matches: &ArgMatches, program: &Command) -> Result<(), St
             commands.find(|name| is_meant(word, name))
         };
         let meant = command(str::eq_ignore_ascii_case);
-        let is_first = nth == 0 && matches.subcommand().is_none() && !word.contains(['/', '.']);
+        // An empty path is refused with the others.
+        let is_word = !word.is_empty() && !word.contains(['/', '.']);
+        let is_first = nth == 0 && matches.subcommand().is_none() && is_word;
         if meant.is_none() && !is_first || !is_nowhere(word) {
             continue;
         }

@@ -49,7 +49,7 @@ pub fn wish(step: &UndoneFile) -> String {
     let what = match &step.outcome {
         Undone::Restored | Undone::RestoredWithout(_) => "would be restored".to_owned(),
         Undone::Cleaned => "what a killed run left there would be removed".to_owned(),
-        Undone::AsBefore => "is already restored".to_owned(),
+        Undone::AsBefore => "is as it was before the run".to_owned(),
         Undone::Impossible => "was removed permanently and cannot be restored".to_owned(),
         Undone::Torn => TORN.to_owned(),
         Undone::Refused(why) => format!("{why}; would be left alone"),
@@ -109,7 +109,7 @@ fn rest(tally: &UndoTally, would_be: &str) -> Vec<String> {
             tally.as_before - tally.never_changed,
             file,
             "",
-            "already restored.",
+            "as before the run.",
         ),
         (tally.never_changed, file, "", "not changed by the run."),
         (tally.refused, file, would_be, left),

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use crate::common::noise;
-use crate::common::scene::{Perform, SIZE, Scene, prepared, step};
+use crate::common::scene::{Perform, SIZE, Scene, picture, prepared, step};
 use crate::common::volume::{Volume, sh, unmount};
 use seekless::action::{ActionKind, Outcome};
 use tempfile::TempDir;
@@ -122,4 +122,42 @@ fn killed_and_without_power_no_content_is_lost() {
         }
         assert!(losses > 10, "{action}: {losses} losses only");
     }
+}
+
+/// Each of the three waits of a step that goes to the trash: for its folder, for that of the trash, for the note there.
+#[test]
+#[cfg(debug_assertions)]
+fn a_step_that_may_not_be_on_the_disk_is_named() {
+    let is_named = |at: &u32| {
+        let scene = Scene::new();
+        let run = prepared(&scene, "remove --trash --yes --keep oldest tree");
+        let run = run.env("SEEKLESS_FAULT", &format!("5@{at}")).run();
+        let said = run.stderr_text();
+        let is_named = said.contains("cannot sync finished steps to the disk");
+        assert!(!is_named || run.code() != 0, "{run}");
+        is_named
+    };
+    assert_eq!((50..110).filter(is_named).count(), 3);
+}
+
+#[test]
+#[cfg(debug_assertions)]
+fn an_undo_that_may_not_be_on_the_disk_is_named_and_goes_on_later() {
+    let mut named = 0;
+    for at in 20..90 {
+        let scene = Scene::new();
+        let before = picture(&scene.tree());
+        prepared(&scene, "move --to out --yes --keep oldest tree")
+            .run()
+            .exits(0);
+        let run = prepared(&scene, "undo --yes");
+        let run = run.env("SEEKLESS_FAULT", &format!("5@{at}")).run();
+        if run.stderr_text().contains("cannot sync undone steps") {
+            named += 1;
+            assert_ne!(run.code(), 0, "{run}");
+            prepared(&scene, "undo --yes").run();
+            assert_eq!(picture(&scene.tree()), before, "call {at}: {run}");
+        }
+    }
+    assert!(named > 0);
 }

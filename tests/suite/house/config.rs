@@ -66,6 +66,14 @@ fn what_a_file_sets_is_followed_and_named() {
 }
 
 #[test]
+fn no_action_has_a_file_of_its_own() {
+    let tree = tree(&[("config.remove", "--trash\n")]);
+    let run = run(&tree, "remove -n .").run().exits(2);
+    run.says("config.remove: is not read");
+    self::run(&tree, "hardlink -n .").run().exits(0);
+}
+
+#[test]
 fn each_command_follows_what_it_has_of_the_file_for_all() {
     let tree = tree(&[(
         "config",
@@ -217,7 +225,7 @@ fn a_wrong_line_is_named_and_the_whole_file_refused() {
         ("--min-siz=1\n", "there is no option --min-siz"),
         ("--to=x\n", ":1: find has no option --to"),
         ("--quiet\n-x\n", ":2: -x: write one option"),
-        ("--min-size 1k\n", "there is no option --min-size 1k"),
+        ("--min-size 1k\n", "--min-size 1k: write one option on each line"),
         ("[find]\n", "--name=value"),
         // A value that is missing would be the next word.
         ("--exclude\n", ":1: --exclude needs a value"),
