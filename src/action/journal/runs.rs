@@ -320,7 +320,7 @@ fn acting(folder: &Path) -> Result<impl Iterator<Item = Found> + use<>, Reason> 
     });
     let did_nothing = |found: &Found| {
         let run = found.run.as_ref();
-        run.is_ok_and(|run| run.steps == 0 && run.damaged == 0)
+        run.is_ok_and(|run| run.changed_nothing)
     };
     Ok(found.filter(move |found| !did_nothing(found)))
 }

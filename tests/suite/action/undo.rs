@@ -202,6 +202,28 @@ fn the_last_run_is_the_last_whatever_the_clock_says() {
     assert_eq!(kind("dup/v").nlink(), 2, "the first was not");
 }
 
+/// A run of which every step failed is not the last one.
+#[test]
+#[cfg(debug_assertions)]
+fn a_run_that_changed_nothing_is_passed_over() {
+    let is_refused = |at: u32| {
+        let scene = Scene::new();
+        let before = picture(&scene.tree());
+        let act = || prepared(&scene, "remove --trash --yes --keep oldest tree");
+        act().run().exits(0);
+        fs::copy(scene.keeper(), scene.victim()).expect("copied");
+        let run = act().env("SEEKLESS_FAULT", &format!("28@{at}")).run();
+        let is_refused = run.stderr_text().contains("cannot move it: No");
+        if is_refused {
+            fs::remove_file(scene.victim()).expect("removed");
+            prepared(&scene, "undo --yes").run().exits(0);
+            assert_eq!(picture(&scene.tree()), before, "call {at}");
+        }
+        is_refused
+    };
+    assert!((60..95).any(is_refused));
+}
+
 #[test]
 #[ignore = "gives files to another user: root only"]
 fn nobody_gets_the_rights_of_an_owner_who_does_not_come_back() {

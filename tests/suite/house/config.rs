@@ -225,7 +225,10 @@ fn a_wrong_line_is_named_and_the_whole_file_refused() {
         ("--min-siz=1\n", "there is no option --min-siz"),
         ("--to=x\n", ":1: find has no option --to"),
         ("--quiet\n-x\n", ":2: -x: write one option"),
-        ("--min-size 1k\n", "--min-size 1k: write one option on each line"),
+        (
+            "--min-size 1k\n",
+            "--min-size 1k: write one option on each line",
+        ),
         ("[find]\n", "--name=value"),
         // A value that is missing would be the next word.
         ("--exclude\n", ":1: --exclude needs a value"),
