@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use super::record::{self, FolderIntent, Intent, Record, RecordedState, RunHeader};
 use crate::action::access::{ActionKind, Reversal};
 use crate::action::reason::{Code, Facts, Reason};
+use crate::action::ways::folder_identity::FolderIdentity;
 use crate::file::RouteError;
 use crate::hash::ContentDigest;
 use crate::heartbeat::current;
@@ -31,6 +32,8 @@ pub(in crate::action) struct PastFolder {
     pub removed: bool,
     /// It was not removed.
     pub stayed: bool,
+    /// The folder that an undo created in its place.
+    pub made: Option<FolderIdentity>,
     pub undone: bool,
 }
 
@@ -200,9 +203,15 @@ impl Past {
                     intent: *intent,
                     removed: false,
                     stayed: false,
+                    made: None,
                     undone: false,
                 };
                 self.folders.insert(folder.intent.step, folder);
+            }
+            Record::FolderMade { step, folder: made } => {
+                if let Some(folder) = self.folders.get_mut(&step) {
+                    folder.made = Some(made);
+                }
             }
             Record::Done { step, now, digest } => match self.folders.get_mut(&step) {
                 Some(folder) => folder.removed = true,

@@ -139,6 +139,14 @@ pub enum Record {
     Intent(Box<Intent>),
     /// A folder will be removed.
     Folder(Box<FolderIntent>),
+    /// An undo creates the folder of this step again. The folder gets its metadata when the files are back in it.
+    FolderMade {
+        /// The step's number.
+        step: u64,
+        /// The new folder. It gets its name after this record is on the disk.
+        #[serde(flatten)]
+        folder: FolderIdentity,
+    },
     /// A step was carried out.
     Done {
         /// Its number.

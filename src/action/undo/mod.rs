@@ -165,7 +165,7 @@ impl Reversion {
 fn pass<'a>(
     (past, reads): (&'a Past, &Reads),
     purpose: Purpose,
-    journal: Option<&mut Journal>,
+    mut journal: Option<&mut Journal>,
     stop: &AtomicBool,
     tally: &mut UndoTally,
     tell: &mut dyn FnMut(&UndoneFile),
@@ -176,19 +176,21 @@ fn pass<'a>(
         None => Manner::Look,
     };
     let torn = leftovers::torn_groups(past);
-    let parents = Parents::default();
+    let made = past.folders.values();
+    let made = made.filter_map(|folder| Some((folder.intent.folder.0.clone(), folder.made?)));
+    let parents = Parents::with(made);
     let context = Context::new(manner, reads, &parents);
-    let acts = manner == Manner::Act;
     let mut linked = Linked::default();
     let mut made = Vec::new();
-    if is_undo {
-        made = undo_folders::make(past, (&parents, acts), tally, stop, tell);
+    let mut back = HashSet::new();
+    match &mut journal {
+        None => back = undo_folders::foretell(past, &parents, tally, tell),
+        Some(journal) if is_undo => {
+            linked = Linked::of(past);
+            made = undo_folders::make(past, &parents, journal, tally, stop, tell);
+        }
+        Some(_) => {}
     }
-    if is_undo && acts {
-        linked = Linked::of(past);
-    }
-    let missing = made.iter().filter(|folder| folder.identity.is_none());
-    let missing: HashSet<&[u8]> = missing.map(|folder| &folder.intent.folder.0[..]).collect();
     let mut batch = Batch::new(journal);
     let mut stuck = HashSet::new();
     for step in past.steps.iter().rev() {
@@ -200,7 +202,7 @@ fn pass<'a>(
             tally.as_before += 1;
             tally.never_changed += u64::from(!step.undone);
             linked.is_back(step);
-            if acts && !past.all_undone {
+            if manner == Manner::Act && !past.all_undone {
                 clear(step, &mut stuck, tally, tell);
             }
             continue;
@@ -217,7 +219,7 @@ fn pass<'a>(
         if !is_undo && !is_unfinished() {
             continue;
         }
-        let (undone, folder) = if missing.contains(parent(&step.intent.victim.0)) {
+        let (undone, folder) = if back.contains(parent(&step.intent.victim.0)) {
             (foretell_in_new_folder(step), None)
         } else {
             recover(step, purpose, linked.companion(step), context)
@@ -225,7 +227,7 @@ fn pass<'a>(
         let restored = undone.is_restored();
         if restored || matches!(undone, Undone::Cleaned | Undone::AsBefore) {
             linked.is_back(step);
-            if acts {
+            if manner == Manner::Act {
                 clear(step, &mut stuck, tally, tell);
             }
         }
@@ -238,7 +240,7 @@ fn pass<'a>(
     }
     if !tally.interrupted {
         for folder in made.iter().rev() {
-            let (undone, above) = folder.finish(acts);
+            let (undone, above) = folder.finish();
             if undone.is_restored() {
                 tally.note(batch.push(folder.intent.step, above));
             }

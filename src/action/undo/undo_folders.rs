@@ -1,8 +1,9 @@
-//! Creates removed folders again, the outermost first, before their files come back. Each gets its metadata at once,
-//! and at the end, the innermost first, once more: the files changed its times.
+//! Creates removed folders again, the outermost first, before their files come back. At the end they get their
+//! metadata, the innermost first; until then, only the user who runs the undo may enter them.
 //!
-//! An empty folder of this user that was created since the run, and a folder with the owner and the mode of the removed
-//! one, count as folders that an undo created before it was cut short.
+//! Each folder is in the journal before anything is put into it. Several folders are recorded together, because each
+//! sync of the journal takes long. An empty folder of this user that was created since the run is one that a killed
+//! undo left.
 
 use std::collections::HashSet;
 use std::ffi::CStr;
@@ -14,24 +15,36 @@ use rustix::io::Errno;
 use super::unreachable;
 use crate::action::access::Reversal;
 use crate::action::failure::failed;
+use crate::action::journal::Journal;
 use crate::action::journal::past::{Object, UndoTally, Undone, UndoneFile};
 use crate::action::journal::past::{Past, PastFolder};
-use crate::action::journal::record::{FolderIntent, Metadata, Raw};
-use crate::action::reason::{Code, Reason};
+use crate::action::journal::record::{FolderIntent, Raw, Record};
+use crate::action::reason::{Code, Facts, Reason};
 use crate::action::step::metadata;
 use crate::action::ways::Ways;
 use crate::action::ways::folder_entry::{NameInFolder, parent};
 use crate::action::ways::folder_identity::{FolderIdentity, Parents};
 use crate::file::trust;
-use crate::sys::{attributes, names, open, stat, way};
+use crate::sys::{attributes, names, open, process, stat, way};
+
+/// Maximum number of folders that are recorded together: two descriptors stay open for each until then.
+const MOST: usize = 256;
 
 const MAKING: &str = "create the folder again";
 
-/// A folder that is there again.
+/// A folder that was created again.
 pub(in crate::action) struct MadeAgain<'a> {
     pub intent: &'a FolderIntent,
-    /// `None` if a preview only says that it would be.
-    pub identity: Option<FolderIdentity>,
+    identity: FolderIdentity,
+}
+
+/// What undo has to do for a folder.
+enum Task<'a> {
+    Nothing(Undone),
+    /// It exists, and gets its metadata when the files are back in it.
+    Finish(MadeAgain<'a>),
+    /// It is missing, or not recorded yet.
+    Make(NameInFolder),
 }
 
 /// Removed folders that were not restored, the outermost first.
@@ -39,92 +52,110 @@ fn removed(past: &Past) -> Vec<&PastFolder> {
     let folders = past.folders.values();
     let folders = folders.filter(|folder| !folder.undone && !folder.stayed);
     let mut folders: Vec<_> = folders.collect();
-    let depth = |folder: &PastFolder| {
-        let path = folder.intent.folder.0.iter();
-        path.filter(|&&byte| byte == b'/').count()
-    };
     folders.sort_by_key(|folder| depth(folder));
     folders
 }
 
-/// Creates the removed folders of a run, or finds those that would be created if it must not act. Reports those that
-/// need nothing more.
+fn depth(folder: &PastFolder) -> usize {
+    let path = folder.intent.folder.0.iter();
+    path.filter(|&&byte| byte == b'/').count()
+}
+
+/// Reports which removed folders would be created again, and returns their paths.
+pub(in crate::action) fn foretell<'a>(
+    past: &'a Past,
+    parents: &Parents,
+    tally: &mut UndoTally,
+    tell: &mut dyn FnMut(&UndoneFile),
+) -> HashSet<&'a [u8]> {
+    let mut back: HashSet<&[u8]> = HashSet::new();
+    for folder in removed(past) {
+        let path = &folder.intent.folder.0;
+        let undone = if back.contains(parent(path)) {
+            Undone::Restored
+        } else {
+            match task(folder, parents, past.header.started_ns) {
+                Ok(Task::Nothing(undone)) => undone,
+                Ok(Task::Finish(_) | Task::Make(_)) => Undone::Restored,
+                Err(why) => Undone::Refused(why),
+            }
+        };
+        if undone == Undone::Restored {
+            back.insert(path);
+        }
+        tally.count(Object::Folder(&folder.intent), undone, tell);
+    }
+    back
+}
+
+/// Creates the removed folders of a run, and reports those that need nothing more.
 pub(in crate::action) fn make<'a>(
     past: &'a Past,
-    (parents, acts): (&Parents, bool),
+    parents: &Parents,
+    journal: &mut Journal,
     tally: &mut UndoTally,
     stop: &AtomicBool,
     tell: &mut dyn FnMut(&UndoneFile),
 ) -> Vec<MadeAgain<'a>> {
-    let mut made: Vec<MadeAgain<'a>> = Vec::new();
-    let mut new: HashSet<&[u8]> = HashSet::new();
-    for folder in removed(past) {
+    let since_ns = past.header.started_ns;
+    let most = (process::unused_descriptors().saturating_sub(12) / 4).clamp(1, MOST);
+    let mut made = Vec::new();
+    let folders = removed(past);
+    // No folder contains another one of the same depth.
+    let levels = folders.chunk_by(|one, other| depth(one) == depth(other));
+    for some in levels.flat_map(|level| level.chunks(most)) {
         if stop.load(Ordering::Relaxed) {
             tally.interrupted = true;
             break;
         }
-        let intent = &folder.intent;
-        let is_in_new = new.contains(parent(&intent.folder.0));
-        let again = if is_in_new {
-            Ok(Ok(None))
-        } else {
-            again(folder, parents, past.header.started_ns, acts)
-        };
-        let undone = match again {
-            Ok(Ok(identity)) => {
-                if identity.is_none() {
-                    new.insert(&intent.folder.0);
+        let mut new = Vec::new();
+        for folder in some {
+            let intent = &folder.intent;
+            let undone = match task(folder, parents, since_ns) {
+                Ok(Task::Nothing(undone)) => undone,
+                Ok(Task::Finish(again)) => {
+                    made.push(again);
+                    continue;
                 }
-                made.push(MadeAgain { intent, identity });
+                Ok(Task::Make(place)) => match create(&place, &intent.folder.0, since_ns) {
+                    Ok(identity) => {
+                        new.push(MadeAgain { intent, identity });
+                        continue;
+                    }
+                    Err(why) => Undone::Refused(why),
+                },
+                Err(why) => Undone::Refused(why),
+            };
+            tally.count(Object::Folder(intent), undone, tell);
+        }
+        if new.is_empty() {
+            continue;
+        }
+        let records = new.iter().map(|again| Record::FolderMade {
+            step: again.intent.step,
+            folder: again.identity,
+        });
+        let written = journal.write(&records.collect::<Vec<_>>());
+        let refused = written.as_ref().err().map(|error| {
+            let doing = "write the journal, so the folder was not created again";
+            Code::JournalFull.with(Facts::caused(doing, error))
+        });
+        tally.note(written);
+        for again in new {
+            let path = &again.intent.folder.0;
+            let Some(why) = &refused else {
+                parents.note(path, again.identity);
+                made.push(again);
                 continue;
+            };
+            if let Ok(place) = NameInFolder::of(path) {
+                let _ = names::remove_folder(&place.folder, &place.name);
             }
-            Ok(Err(undone)) => undone,
-            Err(why) => Undone::Refused(why),
-        };
-        tally.count(Object::Folder(intent), undone, tell);
+            let folder = Object::Folder(again.intent);
+            tally.count(folder, Undone::Refused(why.clone()), tell);
+        }
     }
     made
-}
-
-/// Creates a folder, or finds the one that is there. The inner error is what is known of it, if nothing is to be done;
-/// no identity means that it would be created.
-///
-/// # Errors
-/// If it must not be created, or the system refuses.
-fn again(
-    folder: &PastFolder,
-    parents: &Parents,
-    since_ns: i64,
-    acts: bool,
-) -> Result<Result<Option<FolderIdentity>, Undone>, Reason> {
-    let intent = &folder.intent;
-    let path = &intent.folder.0;
-    if intent.action.reversal() == Reversal::Impossible {
-        return Ok(Err(Undone::Impossible));
-    }
-    let place = NameInFolder::of(path).map_err(unreachable)?;
-    if let Some((opened, identity)) = there(&place)? {
-        let was = &intent.metadata;
-        let now = attributes::get(&opened).map_err(failed("examine the folder"))?;
-        // A new folder often gets the inode number of one that was removed.
-        if !folder.removed && identity.ino == intent.ino {
-            return Ok(Err(Undone::AsBefore));
-        }
-        if (now.uid, now.gid, now.mode & 0o7777) == (was.uid, was.gid, was.mode & 0o7777) {
-            return Ok(Ok(Some(identity)));
-        }
-        if open_new(&place, path, since_ns).is_err() {
-            return Err(Code::NameTaken.into());
-        }
-    } else {
-        may_come(&place, intent, parents)?;
-    }
-    if !acts {
-        return Ok(Ok(None));
-    }
-    let identity = create(&place, intent, since_ns)?;
-    parents.note(path, identity);
-    Ok(Ok(Some(identity)))
 }
 
 /// Opens a folder for reading that this user created since this moment, and that is empty and closed to others. Where
@@ -163,39 +194,45 @@ fn open_new(place: &NameInFolder, path: &[u8], since_ns: i64) -> rustix::io::Res
     open_certain(&place.folder, &place.name, since_ns, certain)
 }
 
-/// Creates a folder with its metadata, or takes the one that a killed undo left there.
-fn create(
-    place: &NameInFolder,
-    intent: &FolderIntent,
-    since_ns: i64,
-) -> Result<FolderIdentity, Reason> {
+/// Creates a folder, or takes the one that a killed undo left there.
+fn create(place: &NameInFolder, path: &[u8], since_ns: i64) -> Result<FolderIdentity, Reason> {
     let NameInFolder { folder, name } = place;
     let is_new = way::make_folder(folder, name, 0o700).map_err(failed(MAKING))?;
-    let opened = open_new(place, &intent.folder.0, since_ns);
-    let made = opened.and_then(|new| {
-        let identity = FolderIdentity::of(&new)?;
-        give(&new, &intent.metadata)?;
-        Ok(identity)
-    });
-    made.map_err(|error| {
-        if is_new {
-            let _ = names::remove_folder(folder, name);
-        }
-        match error {
-            Errno::STALE => Code::NameTaken.into(),
-            error => failed(MAKING)(error),
-        }
-    })
+    let opened = open_new(place, path, since_ns);
+    opened
+        .and_then(|new| FolderIdentity::of(&new))
+        .map_err(|error| {
+            if is_new {
+                let _ = names::remove_folder(folder, name);
+            }
+            match error {
+                Errno::STALE => Code::NameTaken.into(),
+                error => failed(MAKING)(error),
+            }
+        })
 }
 
-/// Gives a folder its metadata; returns what it lacks.
-fn give(folder: &OwnedFd, was: &Metadata) -> rustix::io::Result<Vec<&'static str>> {
-    let has_default = |(name, _): &(Raw, _)| name.0 == attributes::DEFAULT_ACL.to_bytes();
-    if !was.xattrs.iter().any(has_default) {
-        // The folder above may have given it one.
-        let _ = attributes::remove_extended(folder, attributes::DEFAULT_ACL);
+fn task<'a>(folder: &'a PastFolder, parents: &Parents, since_ns: i64) -> Result<Task<'a>, Reason> {
+    let intent = &folder.intent;
+    if intent.action.reversal() == Reversal::Impossible {
+        return Ok(Task::Nothing(Undone::Impossible));
     }
-    metadata::give(folder, was)
+    let place = NameInFolder::of(&intent.folder.0).map_err(unreachable)?;
+    let Some((_, identity)) = there(&place)? else {
+        may_come(&place, intent, parents)?;
+        return Ok(Task::Make(place));
+    };
+    // A new folder often gets the inode number of one that was removed.
+    let may_be_there = folder.made.is_none() && !folder.removed;
+    if folder.made.is_some_and(|made| made.is(identity)) {
+        Ok(Task::Finish(MadeAgain { intent, identity }))
+    } else if may_be_there && identity.ino == intent.ino {
+        Ok(Task::Nothing(Undone::AsBefore))
+    } else if open_new(&place, &intent.folder.0, since_ns).is_ok() {
+        Ok(Task::Make(place))
+    } else {
+        Err(Code::NameTaken.into())
+    }
 }
 
 /// Checks the folder that contained the removed one.
@@ -220,28 +257,30 @@ fn there(place: &NameInFolder) -> Result<Option<(OwnedFd, FolderIdentity)>, Reas
 }
 
 impl MadeAgain<'_> {
-    /// Restores the metadata of the folder, unless nothing is to be changed. Also returns the folder above it, which
-    /// must be synced.
-    pub fn finish(&self, acts: bool) -> (Undone, Option<OwnedFd>) {
-        let Some(identity) = self.identity.filter(|_| acts) else {
-            return (Undone::Restored, None);
-        };
-        match self.given(identity) {
+    /// Restores the metadata of the folder. Also returns the folder above it, which must be synced.
+    pub fn finish(&self) -> (Undone, Option<OwnedFd>) {
+        match self.given() {
             Ok((undone, above)) => (undone, Some(above)),
             Err(why) => (Undone::Refused(why), None),
         }
     }
 
-    fn given(&self, identity: FolderIdentity) -> Result<(Undone, OwnedFd), Reason> {
+    fn given(&self) -> Result<(Undone, OwnedFd), Reason> {
         let place = NameInFolder::of(&self.intent.folder.0).map_err(unreachable)?;
         let Some((opened, now)) = there(&place)? else {
             return Err(Code::Gone.into());
         };
-        if !now.is(identity) {
+        if !now.is(self.identity) {
             return Err(Code::NameTaken.into());
         }
-        let missing = give(&opened, &self.intent.metadata);
-        let missing = missing.map_err(failed("give the folder its metadata"))?;
+        let was = &self.intent.metadata;
+        let has_default = |(name, _): &(Raw, _)| name.0 == attributes::DEFAULT_ACL.to_bytes();
+        if !was.xattrs.iter().any(has_default) {
+            // The folder above may have given it one.
+            let _ = attributes::remove_extended(&opened, attributes::DEFAULT_ACL);
+        }
+        let missing =
+            metadata::give(&opened, was).map_err(failed("give the folder its metadata"))?;
         Ok((Undone::restored(missing), place.folder))
     }
 }

@@ -63,12 +63,20 @@ impl FolderIdentity {
 /// The folders that an undo puts files back into.
 #[derive(Debug, Default)]
 pub(in crate::action) struct Parents {
-    /// Folders that this undo created again, by their absolute paths.
+    /// Folders that this undo or an earlier one created again, by their absolute paths.
     made: RefCell<HashMap<Vec<u8>, FolderIdentity>>,
     ways: RefCell<Ways>,
 }
 
 impl Parents {
+    /// Starts with folders that earlier undos created: absolute paths.
+    pub(in crate::action) fn with(made: impl Iterator<Item = (Vec<u8>, FolderIdentity)>) -> Self {
+        Self {
+            made: RefCell::new(made.collect()),
+            ways: RefCell::default(),
+        }
+    }
+
     /// Adds a folder that this undo created.
     pub(in crate::action) fn note(&self, path: &[u8], folder: FolderIdentity) {
         self.made.borrow_mut().insert(path.to_vec(), folder);
