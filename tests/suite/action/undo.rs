@@ -209,7 +209,10 @@ fn a_run_that_changed_nothing_is_passed_over() {
     let is_refused = |at: u32| {
         let scene = Scene::new();
         let before = picture(&scene.tree());
-        let act = || prepared(&scene, "remove --trash --yes --keep oldest tree");
+        let act = || {
+            let line = "remove --trash --yes --allow shared --reference tree/keep tree/dup";
+            prepared(&scene, line)
+        };
         act().run().exits(0);
         fs::copy(scene.keeper(), scene.victim()).expect("copied");
         let run = act().env("SEEKLESS_FAULT", &format!("28@{at}")).run();
