@@ -224,7 +224,7 @@ fn a_run_that_changed_nothing_is_passed_over() {
         }
         is_refused
     };
-    assert!((60..95).any(is_refused));
+    assert!((40..95).any(is_refused));
 }
 
 #[test]
