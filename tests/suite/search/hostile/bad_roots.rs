@@ -84,7 +84,7 @@ fn a_link_to_a_file_as_a_root_is_a_link_that_is_not_followed() {
     find(&tree, "link x")
         .exits(1)
         .says(way_out)
-        .says("1 symbolic links (--follow-links)")
+        .says("1 symbolic link (--follow-links)")
         .finds(["x/1 x/2"]);
     let run = seekless(tree.root(), "find -f json link x").run();
     let left_out = &run.json()["summary"]["left_out"];
