@@ -13,11 +13,11 @@ use crate::action::access::ActionKind;
 use crate::action::failure::{failed, failure_with};
 use crate::action::journal::past::Lack;
 use crate::action::journal::record::RecordedState;
-use crate::action::reason::{Code, Facts, IDENTITY, Reason};
+use crate::action::reason::{Code, Facts, IDENTITY, MODIFIED, Reason};
 use crate::action::step::Done;
 use crate::action::step::folders::NO_TRASH;
 use crate::action::step::metadata::SET_ID;
-use crate::action::step::pair::{Act, Trail, freed};
+use crate::action::step::pair::{Act, Pair, Trail, freed};
 use crate::action::step::{bytes, destination, folders, links, pair, reflink};
 use crate::action::ways::folder_entry::parent;
 use crate::action::ways::folder_identity::Parents;
@@ -188,6 +188,9 @@ impl<'a> Carried<'a> {
             Ok(_) => {
                 // What stays is empty, and undo tries again.
                 let _ = folders::remove(self.scene.intent.created());
+                if let Some(act) = self.scene.act.filter(|_| error.is_changed(MODIFIED)) {
+                    times_again(act);
+                }
                 Err(error)
             }
             Err(why) => {
@@ -567,6 +570,21 @@ fn may_go_in_place(act: &Act) -> bool {
     act.intent.action == ActionKind::Remove
         && !act.to_prove
         && attributes::get(folder).is_ok_and(|now| trust::only_we_write(folder, &now))
+}
+
+/// Some programs (fusefat, encfs) set the time of a file that is renamed, for which its step was taken back. If nobody
+/// wrote to the file, it gets its time again.
+fn times_again(act: &Act) {
+    let Pair { keeper, victim } = &act.pair;
+    let is_equal = || {
+        let equal = bytes::begins_with(&victim.file, &keeper.file, &victim.reads);
+        matches!(equal, Ok(Some(_)))
+    };
+    if act.to_prove && is_equal() {
+        let [accessed, modified] = act.intent.metadata.times;
+        let given = attributes::set_times(&victim.file, accessed, modified);
+        tracing::debug!("the times after a rename are set again: {given:?}");
+    }
 }
 
 /// True if this call gives the victim's name to a file, or begins to remove a copy of it.
