@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueHint};
 use seekless::report::comparison::{Format, Only};
 use seekless::report::folders::{FOLDER_FORMATS, FolderFormat};
 use seekless::units::Bytes;
@@ -14,7 +14,7 @@ use super::search::{FilterArgs, ReadArgs};
 #[derive(Args, Clone, Debug)]
 pub struct CompareArgs {
     /// Folders or files to compare
-    #[arg(value_name = "SIDE", required = true, num_args = 2..)]
+    #[arg(value_name = "SIDE", value_hint = ValueHint::AnyPath, required = true, num_args = 2..)]
     pub sides: Vec<OsString>,
 
     /// Only check whether everything on the first side is also on the others
@@ -91,7 +91,7 @@ const FORMATS: [(&str, &str, Format); 4] = [
 #[command(next_help_heading = "Which folders to report")]
 pub struct FoldersArgs {
     /// Folders to compare with each other and within each other [default: the current folder]
-    #[arg(value_name = "PATH", help_heading = "Where to search")]
+    #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath, help_heading = "Where to search")]
     pub roots: Vec<OsString>,
 
     /// Do not cross into other file systems

@@ -189,7 +189,7 @@ pub struct DevicesArgs {
     ///
     /// A block device (/dev/sdb) stands for the file systems that are mounted from it. If there are none, it stands for
     /// itself.
-    #[arg(value_name = "PATH")]
+    #[arg(value_name = "PATH", value_hint = clap::ValueHint::AnyPath)]
     pub paths: Vec<OsString>,
 
     #[command(flatten)]

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::builder::NonEmptyStringValueParser;
-use clap::{Args, ValueEnum};
+use clap::{Args, ValueEnum, ValueHint};
 use seekless::action::Reads;
 use seekless::device::Override;
 use seekless::engine::{Config, LEAST_RATE, PageUse};
@@ -23,7 +23,7 @@ pub struct PathArgs {
     /// Folders and files to search [default for find: the current folder; actions need a PATH or --from]
     ///
     /// A file that is reached twice counts once. With --from, only files below these paths are included.
-    #[arg(value_name = "PATH", help_heading = "Where to search")]
+    #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath, help_heading = "Where to search")]
     pub roots: Vec<OsString>,
 }
 
