@@ -268,8 +268,8 @@ impl<'a> Cache<'a> {
         files.for_each(|file| file.writer.flush());
     }
 
-    /// Begins to write the rest of the rows in the background: the run needs none of them any more.
-    pub fn end(&mut self, cut_short: bool) {
+    /// Begins to write the rest of the rows, each file in a thread of its own.
+    fn end(&mut self, cut_short: bool) {
         let today = Day::of(self.began_ns);
         for file in self.files.drain(..).filter_map(|(_, file)| file) {
             let path = self.folder.path().join(&file.name);

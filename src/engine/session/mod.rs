@@ -199,9 +199,6 @@ impl Session<'_> {
             self.deliver_finished(PORTION)?;
             self.look_around();
         }
-        if let Some(cache) = &mut self.cached.cache {
-            cache.end(self.control.is_cancelled());
-        }
         self.deliver_rest()
     }
 
@@ -273,9 +270,11 @@ impl Session<'_> {
             self.reads.scheduler.join();
         }
         // Otherwise, a thread that waits for a file system that does not answer ends when its call returns.
-        let mut summary = self.sets.deliverer.summary;
+        let mut summary = self.sets.deliverer.summary.clone();
         summary.cached = self.cached.spared;
         if let Some(cache) = self.cached.cache.take() {
+            // Sorting rows takes as much memory as the tables.
+            drop((self.machine, self.dirs, self.names, self.sets));
             cache.wait(summary.interrupted);
         }
         summary
