@@ -3,10 +3,8 @@
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::MetadataExt;
-use std::panic::resume_unwind;
 use std::path::{self, Path, PathBuf};
 use std::sync::Arc;
-use std::thread::{self, JoinHandle};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::device::Mounts;
@@ -63,12 +61,7 @@ pub struct Cache<'a> {
     places: Vec<Option<(VolumeKey, usize)>>,
     /// The mount points of file systems whose files are identified by their paths.
     mounts: Mounts,
-    /// Threads that write the rest of the rows, with the paths of the files.
-    ending: Vec<(PathBuf, End)>,
 }
-
-/// A thread that writes the rest of the rows of a file, if there can be one.
-type End = io::Result<JoinHandle<Result<(), CacheError>>>;
 
 /// The file of rows of one file system.
 struct RowFile {
@@ -106,7 +99,6 @@ impl<'a> Cache<'a> {
             files: Vec::new(),
             places: Vec::new(),
             mounts: Mounts::default(),
-            ending: Vec::new(),
         })
     }
 
@@ -268,28 +260,13 @@ impl<'a> Cache<'a> {
         files.for_each(|file| file.writer.flush());
     }
 
-    /// Begins to write the rest of the rows, each file in a thread of its own.
-    fn end(&mut self, cut_short: bool) {
+    /// Writes the rest of the rows. Says what is not written.
+    pub fn end(self, cut_short: bool) {
+        let _call = current::limited_call(self.folder.path());
         let today = Day::of(self.began_ns);
-        for file in self.files.drain(..).filter_map(|(_, file)| file) {
+        for file in self.files.into_iter().filter_map(|(_, file)| file) {
             let path = self.folder.path().join(&file.name);
-            let (folder, heartbeat) = (Arc::clone(&self.folder), current::child());
-            let end = move || {
-                let _call = current::limited_call(folder.path());
-                file.end(&folder, today, cut_short)
-            };
-            let thread = thread::Builder::new().name("cache".to_owned());
-            let thread = thread.spawn(|| current::watched(heartbeat, end));
-            self.ending.push((path, thread));
-        }
-    }
-
-    /// Waits until all rows are written. Says what is not written.
-    pub fn wait(mut self, cut_short: bool) {
-        self.end(cut_short);
-        for (path, thread) in self.ending {
-            let join = || thread?.join().unwrap_or_else(|panic| resume_unwind(panic));
-            if let Err(error) = current::resting(join) {
+            if let Err(error) = file.end(&self.folder, today, cut_short) {
                 not_used(self.observer, self.wanted.choice, path, error);
             }
         }

@@ -275,7 +275,7 @@ impl Session<'_> {
         if let Some(cache) = self.cached.cache.take() {
             // Sorting rows takes as much memory as the tables.
             drop((self.machine, self.dirs, self.names, self.sets));
-            cache.wait(summary.interrupted);
+            cache.end(summary.interrupted);
         }
         summary
     }
