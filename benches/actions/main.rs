@@ -16,10 +16,13 @@ use clap::Parser;
 
 #[path = "../peers/measure.rs"]
 mod measure;
+#[path = "../peers/medians.rs"]
+mod medians;
 #[path = "../peers/order.rs"]
 mod order;
 
 use measure::{Ending, Measured};
+use medians::medians;
 
 /// Measures what actions cost.
 #[derive(Parser)]
@@ -157,14 +160,4 @@ fn load(place: &Path) -> io::Result<Child> {
     let mut command = Command::new("fio");
     command.args(line.split(' ')).current_dir(place);
     command.stdout(Stdio::null()).spawn()
-}
-
-/// Median wall and processor time, seconds.
-fn medians(runs: &[Measured]) -> [f64; 2] {
-    let of: [fn(&Measured) -> Duration; 2] = [|run| run.wall, |run| run.cpu];
-    of.map(|of| {
-        let mut all: Vec<Duration> = runs.iter().map(of).collect();
-        all.sort();
-        all.get(all.len() / 2).map_or(0.0, Duration::as_secs_f64)
-    })
 }

@@ -17,10 +17,13 @@ use clap::Parser;
 
 #[path = "../peers/measure.rs"]
 mod measure;
+#[path = "../peers/medians.rs"]
+mod medians;
 #[path = "../peers/order.rs"]
 mod order;
 
 use measure::{Ending, Measured};
+use medians::medians;
 
 /// Measures what a search with a cache costs.
 #[derive(Parser)]
@@ -129,9 +132,11 @@ fn bench(args: &Args) -> Result<(), Box<dyn Error>> {
     for row in &rows {
         let [wall, cpu] = medians(&row.runs);
         println!(
-            "| {} | {wall:.0} | {:.2} | {cpu:.0} | {:.2} |",
+            "| {} | {:.0} | {:.2} | {:.0} | {:.2} |",
             row.name,
+            wall * 1e3,
             wall / wall_of_scan,
+            cpu * 1e3,
             cpu / cpu_of_scan
         );
     }
@@ -214,14 +219,4 @@ fn write(tree: &Path, nth: u64, content: u64) -> io::Result<()> {
     hasher.update(&content.to_le_bytes());
     hasher.finalize_xof().fill(&mut bytes);
     fs::write(folder.join(nth.to_string()), bytes)
-}
-
-/// Median wall and processor time, milliseconds.
-fn medians(runs: &[Measured]) -> [f64; 2] {
-    let of: [fn(&Measured) -> Duration; 2] = [|run| run.wall, |run| run.cpu];
-    of.map(|of| {
-        let mut all: Vec<Duration> = runs.iter().map(of).collect();
-        all.sort();
-        all.get(all.len() / 2).map_or(0.0, Duration::as_secs_f64) * 1e3
-    })
 }
