@@ -5,9 +5,10 @@ use std::fmt;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use crate::device::{DeviceMap, Overrides, SystemRoot};
+use crate::lock::locked;
 use crate::read::{Access, Device, OpenFile, PageUse};
 use crate::sys::open;
 use crate::sys::process::{self, Idle};
@@ -94,7 +95,7 @@ impl Reads {
     }
 
     fn device(&self, devices: &Mutex<Devices>, dev: u64, file: &OwnedFd) -> Device {
-        let mut devices = devices.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut devices = locked(devices);
         let Devices { device_map, known } = &mut *devices;
         *known.entry(dev).or_insert_with(|| {
             let device_map = device_map.get_or_insert_with(|| {
@@ -108,18 +109,8 @@ impl Reads {
             let path = Path::new(std::ffi::OsStr::from_bytes(&path));
             let volume = device_map.volume(dev, path);
             let volume = device_map.get(volume);
-            Device {
-                volume: self
-                    .shared
-                    .access
-                    .budgets
-                    .add_volume(&volume.disks().into()),
-                // Where there is a head, the kernel reads ahead for it.
-                may_go_past_cache: volume.may_go_past_cache() && !volume.policy.seeks(),
-                has_head: volume.policy.seeks(),
-                is_layered: volume.is_layered(),
-                ..Device::default()
-            }
+            let budgets = &self.shared.access.budgets;
+            Device::of(volume, budgets.add_volume(&volume.disks().into()))
         })
     }
 }

@@ -55,7 +55,7 @@ const SOLID_STATE_DEPTH: usize = 64;
 
 /// Reads in flight on one spinning disk. The drive picks the next by angle: measured in physical
 /// order, four gave 1.3–1.4 times the reads of one, eight 1.9, sixteen little more.
-/// Whole searches took as long or longer with two, four and sixteen (`docs/explanation/devices.md`).
+/// Whole searches took as long or longer with two, four and sixteen.
 const SPINNING_DEPTH: usize = 8;
 
 /// Reads in flight that one thread may have over several spinning disks together. A guess.

@@ -111,19 +111,14 @@ impl Volumes {
         if let Some((Lane::Disk(disk), policy)) = volume.otherwise.as_ref().map(way) {
             scheduler.may_have_a_head(id, disk, policy);
         }
-        let has_head = volume.policy.seeks();
+        let mut device = Device::of(volume, id);
+        device.may_go_past_cache &= self.uses_past_cache;
         self.ready.push(Ready {
             shows_others: FilesystemKind::of(&volume.filesystem).may_show_others()
                 || self.is_reached_again(volume, &disks),
             shares_extents: matches!(volume.filesystem.as_str(), "btrfs" | "xfs" | "bcachefs"),
             disks,
-            device: Device {
-                volume: id,
-                may_go_past_cache: self.uses_past_cache && !has_head && volume.may_go_past_cache(),
-                has_head,
-                is_layered: volume.is_layered(),
-                shares_blocks: false,
-            },
+            device,
             is_in_use: false,
         });
     }
@@ -220,7 +215,7 @@ impl Volumes {
 
 /// The executor of the disks below a volume. Volumes with a disk in common share one: all heads of a volume over
 /// several disks are busy when it is read. A volume that joins two disks with an executor each goes to the executor of
-/// the first disk; `docs/explanation/devices.md` explains why.
+/// the first disk.
 fn executor_of(executors: &mut HashMap<String, Arc<str>>, volume: &Volume) -> Arc<str> {
     let known = volume.leaves.iter().find_map(|l| executors.get(&l.name));
     let executor = match known {

@@ -1,7 +1,8 @@
 //! Measures several points in turns until they are steady or the time is over.
 
+use crate::lock::locked;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::findings::{Point, Series};
@@ -159,11 +160,11 @@ impl Control {
 
     /// The name of the current experiment, or what is prepared.
     pub fn stage(&self) -> &'static str {
-        *self.stage.lock().unwrap_or_else(PoisonError::into_inner)
+        *locked(&self.stage)
     }
 
     pub(super) fn begin(&self, stage: &'static str) {
-        *self.stage.lock().unwrap_or_else(PoisonError::into_inner) = stage;
+        *locked(&self.stage) = stage;
     }
 }
 

@@ -1,6 +1,7 @@
 //! An open file, and the reads of its bytes: within the budget of its device, through the page cache or past it.
 //!
-//! All bytes of files are read here, except the scattered reads that a ring keeps in flight (`many.rs`).
+//! All bytes of files are read here, except the scattered reads that a ring keeps in flight (`many.rs`), and those
+//! that are tried in the page cache first (`cached.rs`).
 
 use std::cell::RefCell;
 use std::os::fd::AsFd;
@@ -9,7 +10,7 @@ use std::sync::OnceLock;
 use bytes::BytesMut;
 use rustix::io::Errno;
 
-use crate::device::VolumeId;
+use crate::device::{Volume, VolumeId};
 use crate::sys::memory::{ALIGNMENT, aligned};
 use crate::sys::page_cache::{self, Advice};
 use crate::sys::reads;
@@ -39,6 +40,21 @@ pub struct Device {
     pub is_layered: bool,
     /// Files that lie in the same blocks are known by them.
     pub shares_blocks: bool,
+}
+
+impl Device {
+    /// The device of the files of a volume, which has this number among the budgets.
+    pub fn of(volume: &Volume, number: VolumeId) -> Self {
+        let has_head = volume.policy.seeks();
+        Self {
+            volume: number,
+            // Where there is a head, the kernel reads ahead for it.
+            may_go_past_cache: !has_head && volume.may_go_past_cache(),
+            has_head,
+            is_layered: volume.is_layered(),
+            shares_blocks: false,
+        }
+    }
 }
 
 /// An open file that is read.

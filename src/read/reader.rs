@@ -27,7 +27,7 @@ use crate::hash::Fold;
 
 /// Maximum number of attempts to open a file while descriptors are short, 10 ms apart: other reads will have ended by
 /// then.
-const PATIENCE: u64 = 1000;
+const ATTEMPTS: u64 = 1000;
 
 /// The settings of all readers of a run.
 #[derive(Clone)]
@@ -87,7 +87,7 @@ impl Reader {
         if self.stopped() {
             return Some(Err(Failure::Refused(Errno::CANCELED)));
         }
-        let patience = if has_others { 1 } else { PATIENCE };
+        let patience = if has_others { 1 } else { ATTEMPTS };
         match self.open_with(patience, task, name) {
             Err(Failure::Refused(Errno::MFILE | Errno::NFILE)) if has_others => None,
             opened => Some(opened),
@@ -377,8 +377,8 @@ mod tests {
     #[test]
     fn descriptors_that_run_out_are_waited_for() {
         for error in [Errno::MFILE, Errno::NFILE] {
-            assert_eq!(opened(PATIENCE, 1, error), (Ok(()), Vec::new()));
-            let (result, waits) = opened(PATIENCE, 300, error);
+            assert_eq!(opened(ATTEMPTS, 1, error), (Ok(()), Vec::new()));
+            let (result, waits) = opened(ATTEMPTS, 300, error);
             assert_eq!((result, waits.len()), (Ok(()), 299));
             // The first wait is short, and no later one is long.
             assert!(waits[0] <= Duration::from_millis(1));

@@ -1,4 +1,4 @@
-//! The records of a journal. `docs/explanation/safety.md` documents them; their format is a promise.
+//! The records of a journal. `docs/reference/journal.md` documents them; their format is a promise.
 
 use std::ffi::CString;
 
@@ -153,7 +153,7 @@ pub enum Record {
         step: u64,
         /// The state of the file that has the name now, or that was moved: a copy has another inode than the original.
         now: Option<RecordedState>,
-        /// Digest of the compared content, or the reported digest if nothing was compared.
+        /// Digest of the compared content.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         digest: Option<ContentDigest>,
     },

@@ -27,7 +27,7 @@ use crate::cli::undo::journal_place::JournalPlace;
 use crate::cli::undo::sweep;
 
 /// A set that is final reaches a pipe's other end this soon, without a system call for each.
-const PATIENCE: Duration = Duration::from_millis(100);
+const FLUSH: Duration = Duration::from_millis(100);
 
 /// Finds, reports and tells how it went.
 pub fn find(args: FindArgs) -> Result<Exit, Stop> {
@@ -149,7 +149,7 @@ fn lock<T>(shared: &Shared<T>) -> MutexGuard<'_, Option<T>> {
 /// Lets sets reach a reader who watches, also when none follows for a while. A thread of its own
 /// does it, because a reader who is slow holds up whoever writes.
 fn flush_now_and_then(output: &Shared<ReportOutput>, control: &Control, until_over: Receiver<()>) {
-    while let Err(RecvTimeoutError::Timeout) = until_over.recv_timeout(PATIENCE) {
+    while let Err(RecvTimeoutError::Timeout) = until_over.recv_timeout(FLUSH) {
         let flushed = lock(output).as_mut().map(ReportOutput::flush);
         if let Some(Err(_)) = flushed {
             // Nobody will read the rest. What could not be flushed is still there, and meets the

@@ -231,11 +231,7 @@ fn work(summary: &Summary) -> Vec<String> {
 fn skipped(left_out: &LeftOut) -> Option<String> {
     const NAMED: &str = " (named above)";
     let it = left_out;
-    let links = if it.symlinks == 1 {
-        "symbolic link"
-    } else {
-        "symbolic links"
-    };
+    let links = plural(it.symlinks, "symbolic link", "symbolic links");
     let reasons = [
         (it.hidden, "hidden", " (without --no-hidden)"),
         (

@@ -45,8 +45,8 @@ pub enum Error {
 /// Finds files of equal content and hands each set to `sink`.
 ///
 /// # Errors
-/// The error of `sink`, or limits of the process that leave too little to
-/// work with. Problems with single files go to the observer and do not end the run.
+/// The error of `sink`, or limits of the process that leave too little to work with. Problems with single files go to
+/// the observer and do not end the run.
 pub fn find(
     config: &Config,
     delivery: Delivery,
@@ -65,7 +65,7 @@ pub fn find(
 /// Puts a run together.
 ///
 /// # Errors
-/// An override for a device that does not exist, or limits of the process that leave too little to work with.
+/// Limits of the process that leave too little to work with.
 pub fn begin<'a>(
     config: &'a Config,
     delivery: Delivery,

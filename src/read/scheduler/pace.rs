@@ -10,7 +10,7 @@ const PACE: u32 = 16;
 const PACES: usize = 4;
 
 /// Number of reads after which the scheduler no longer waits for a verdict: too few are in flight at a time for one.
-const PATIENCE: u32 = 256;
+const LAST_READ: u32 = 256;
 
 /// Minimum number of reads in flight that counts, so that the device is the bottleneck.
 const LEAST_IN_FLIGHT: usize = 16;
@@ -48,7 +48,7 @@ impl Pace {
     /// True if a verdict is near but not yet given, with this many reads in flight. Other reads would disturb it, and
     /// would be read in the wrong way if there is a head.
     pub fn is_awaited(&self, in_flight: usize) -> bool {
-        !self.is_judged && self.seen < PATIENCE && in_flight >= LEAST_IN_FLIGHT
+        !self.is_judged && self.seen < LAST_READ && in_flight >= LEAST_IN_FLIGHT
     }
 
     /// Records a read that the page cache answered.
