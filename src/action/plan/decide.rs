@@ -35,8 +35,8 @@ pub struct Policy {
     pub same_metadata: bool,
 }
 
-/// The reason why a file stays rather than one that fewer files belong to, or with less in its sidecars.
-const RICHER: &str = "fuller sidecar files";
+/// The reason why a file stays rather than one that fewer files belong to.
+const RICHER: &str = "more sidecar files";
 
 /// The choice for one set.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -101,10 +101,9 @@ pub struct FindArgs {
 
     /// List only redundant files: without the first file of each set, and without ends of sets
     ///
-    /// Only with the formats nul and fdupes. The first file is the one that an action keeps, unless
-    /// more sidecar files belong to another. With -H, its first name is
-    /// left out. 'seekless -f nul --omit-first DIR | xargs -0r COMMAND' passes only file names to COMMAND. --newer
-    /// would keep older files, which this list has.
+    /// Only with the formats nul and fdupes. The first file is the one that an action keeps, unless more sidecar files
+    /// belong to another. With -H, its first name is left out. 'seekless -f nul --omit-first DIR | xargs -0r COMMAND'
+    /// passes only file names to COMMAND. --newer would keep older files, which this list has.
     #[arg(
         long,
         conflicts_with_all = ["newer", "unique"],

@@ -108,7 +108,8 @@ pub struct SearchArgs {
     /// A search saves the digests of the files that it reads, and does not read unchanged files again. A file on ext4,
     /// XFS, f2fs or btrfs counts as unchanged if its size and times are the same. A file that was modified less than a
     /// minute before it was read is read again, and so are files on other file systems. Actions still compare bytes.
-    /// --verify reads everything. seekless creates DIR if it does not exist, and skips its own files there. DIR must belong to the user, who must be able to write to it.
+    /// --verify reads everything. seekless creates DIR if it does not exist, and skips its own files there. DIR must
+    /// belong to the user, who must be able to write to it.
     ///
     /// With 'mtime', a file is not read again if only its time of change (ctime) differs. chmod, chown and new hard
     /// links set that time. A program can change a file and then restore its modification time ('touch -r', 'rsync
