@@ -36,20 +36,20 @@ impl Default for Delivery {
 
 /// Number of contents, and of sets, whose files are prefetched together. A guess: the columns of a few dozen files fit
 /// into the processor's first cache.
-const TOGETHER: usize = 8;
+const PREFETCHED: usize = 8;
 
 /// Receives sets.
 pub type Sink<'a> = dyn FnMut(&DuplicateSet) -> io::Result<()> + 'a;
 
-/// What a run knows of its files.
-pub struct Known<'r> {
+/// The tables of a run.
+pub struct Tables<'r> {
     pub machine: &'r Machine,
     pub dirs: &'r DirTable,
     pub volumes: &'r Volumes,
     pub scheduler: &'r Scheduler<Want>,
 }
 
-impl<'r> Known<'r> {
+impl<'r> Tables<'r> {
     fn file_table(&self) -> &'r FileTable {
         self.machine.file_table()
     }
@@ -113,7 +113,7 @@ impl<'r> Known<'r> {
 }
 
 /// A set before its members are written out.
-pub struct Draft {
+pub struct SetDraft {
     about: About,
     /// Its members in their order.
     pub files: Vec<FileIndex>,
@@ -155,7 +155,7 @@ pub struct Deliverer<'a> {
     sink: &'a mut Sink<'a>,
     kept: KeptSets,
     /// Sets whose members have to be compared first.
-    pub unverified: Vec<Draft>,
+    pub unverified: Vec<SetDraft>,
     /// The set that was handed over last: its room is used again.
     set: DuplicateSet,
     /// Counts of what was delivered.
@@ -176,76 +176,76 @@ impl<'a> Deliverer<'a> {
     }
 
     /// Takes all files of these sizes that were read.
-    pub fn sizes(&mut self, sizes: &[ClassId], known: &Known<'_>) -> io::Result<()> {
-        let mut all = sizes.iter().flat_map(|&size| known.machine.contents(size));
+    pub fn sizes(&mut self, sizes: &[ClassId], tables: &Tables<'_>) -> io::Result<()> {
+        let mut all = sizes.iter().flat_map(|&size| tables.machine.contents(size));
         let mut contents = Vec::new();
         loop {
             // Of one size there may be very many.
-            contents.extend(all.by_ref().take(TOGETHER));
+            contents.extend(all.by_ref().take(PREFETCHED));
             if contents.is_empty() {
                 return Ok(());
             }
             let files = contents.iter().flat_map(|(_, files)| files);
-            known.file_table().prefetch(files.copied());
+            tables.file_table().prefetch(files.copied());
             for (content, files) in contents.drain(..) {
-                self.equal(Some(content), files, known)?;
+                self.equal(Some(content), files, tables)?;
             }
         }
     }
 
     /// Takes the files that turned out to be unique before they were read to the end.
-    pub fn alone(&mut self, known: &Known<'_>) -> io::Result<()> {
-        let mut alone = known.machine.alone();
-        alone.try_for_each(|file| self.equal(None, vec![file], known))
+    pub fn alone(&mut self, tables: &Tables<'_>) -> io::Result<()> {
+        let mut alone = tables.machine.alone();
+        alone.try_for_each(|file| self.equal(None, vec![file], tables))
     }
 
     fn equal(
         &mut self,
         content: Option<ClassId>,
         mut files: Vec<FileIndex>,
-        known: &Known<'_>,
+        tables: &Tables<'_>,
     ) -> io::Result<()> {
-        files.retain(|&file| known.file_table().has_names(file));
+        files.retain(|&file| tables.file_table().has_names(file));
         // Files on a volume that does not answer cannot be acted on.
         let before = files.len();
-        files.retain(|&file| !known.scheduler.has_given_up(known.volume(file)));
+        files.retain(|&file| !tables.scheduler.has_given_up(tables.volume(file)));
         self.summary.left_out.unanswered += (before - files.len()) as u64;
-        if !known.is_reported(&files) {
+        if !tables.is_reported(&files) {
             return Ok(());
         }
         // No action keeps a managed file for one elsewhere.
-        let is_managed = |file| known.is_managed(file);
-        order::sort(&mut files, is_managed, known.file_table(), known.dirs);
+        let is_managed = |file| tables.is_managed(file);
+        order::sort(&mut files, is_managed, tables.file_table(), tables.dirs);
         // An action keeps the older ones of a set with newer files.
-        files.sort_by_key(|&file| known.machine.is_any_newer(&[file]));
+        files.sort_by_key(|&file| tables.machine.is_any_newer(&[file]));
         let about = About {
             content,
             ..About::default()
         };
-        let draft = Draft { about, files };
+        let draft = SetDraft { about, files };
         if self.config.verify && draft.files.len() > 1 {
             self.unverified.push(draft);
             return Ok(());
         }
-        self.hand_over(draft, known)
+        self.hand_over(draft, tables)
     }
 
     /// Takes a set whose members were compared.
-    pub fn verified(&mut self, draft: Draft, known: &Known<'_>) -> io::Result<()> {
-        if known.is_reported(&draft.files) {
-            self.hand_over(draft, known)
+    pub fn verified(&mut self, draft: SetDraft, tables: &Tables<'_>) -> io::Result<()> {
+        if tables.is_reported(&draft.files) {
+            self.hand_over(draft, tables)
         } else {
             Ok(())
         }
     }
 
-    fn hand_over(&mut self, mut draft: Draft, known: &Known<'_>) -> io::Result<()> {
-        let Known { machine, dirs, .. } = *known;
+    fn hand_over(&mut self, mut draft: SetDraft, tables: &Tables<'_>) -> io::Result<()> {
+        let Tables { machine, dirs, .. } = *tables;
         let file_table = machine.file_table();
         let first = draft.files[0];
-        let roots = known.staying_roots(&draft.files);
+        let roots = tables.staying_roots(&draft.files);
         let stays = |file| {
-            let is_beside = || known.roots_of(file).any(|root| roots.contains(&root));
+            let is_beside = || tables.roots_of(file).any(|root| roots.contains(&root));
             file == first || !roots.is_empty() && is_beside() || !machine.is_any_newer(&[file])
         };
         let open = |file| {
@@ -253,11 +253,11 @@ impl<'a> Deliverer<'a> {
             let dir = dirs.open(file_table.dir(file))?;
             open::file(dir, &name, self.config.follow_links)
         };
-        let freed = freed(&draft.files, stays, file_table, known.volumes, open);
+        let freed = freed(&draft.files, stays, file_table, tables.volumes, open);
         let redundant = freed.len() as u64;
         for (file, bytes) in freed {
             draft.about.reclaimable = draft.about.reclaimable.saturating_add(bytes);
-            if known.is_managed(file) {
+            if tables.is_managed(file) {
                 self.summary.managed = self.summary.managed.saturating_add(bytes);
             }
         }
@@ -269,7 +269,7 @@ impl<'a> Deliverer<'a> {
         let size = file_table.size(first);
         self.summary.count(redundant, size, draft.about.reclaimable);
         match self.delivery {
-            Delivery::AsFinal => self.write_out(draft.about, &draft.files, known),
+            Delivery::AsFinal => self.write_out(draft.about, &draft.files, tables),
             Delivery::Sorted(_) => {
                 self.kept.sets.push(KeptSet {
                     about: draft.about,
@@ -283,8 +283,8 @@ impl<'a> Deliverer<'a> {
     }
 
     /// Hands over the sets that were kept for the end.
-    pub fn finish(&mut self, known: &Known<'_>) -> io::Result<()> {
-        let file_table = known.machine.file_table();
+    pub fn finish(&mut self, tables: &Tables<'_>) -> io::Result<()> {
+        let file_table = tables.machine.file_table();
         let KeptSets { sets, files } = mem::take(&mut self.kept);
         let order = match self.delivery {
             Delivery::Sorted(order) => order,
@@ -295,7 +295,7 @@ impl<'a> Deliverer<'a> {
             reclaimable: kept.about.reclaimable,
             size: file_table.size(first(kept)),
             replicas: match order {
-                SetOrder::Count => known.replicas(kept.files(&files)),
+                SetOrder::Count => tables.replicas(kept.files(&files)),
                 _ => 0,
             },
         };
@@ -304,15 +304,15 @@ impl<'a> Deliverer<'a> {
             |kept| order.key(&facts(kept)),
             |kept| kept.files(&files),
             file_table,
-            known.dirs,
+            tables.dirs,
         );
         for (nth, kept) in sets.iter().enumerate() {
-            if nth.is_multiple_of(TOGETHER) {
-                let next = sets[nth..].iter().take(TOGETHER);
+            if nth.is_multiple_of(PREFETCHED) {
+                let next = sets[nth..].iter().take(PREFETCHED);
                 let files = next.flat_map(|kept| kept.files(&files));
                 file_table.prefetch(files.copied());
             }
-            self.write_out(kept.about, kept.files(&files), known)?;
+            self.write_out(kept.about, kept.files(&files), tables)?;
         }
         Ok(())
     }
@@ -322,12 +322,12 @@ impl<'a> Deliverer<'a> {
         &mut self,
         about: About,
         files: &[FileIndex],
-        known: &Known<'_>,
+        tables: &Tables<'_>,
     ) -> io::Result<()> {
-        let Known { machine, dirs, .. } = *known;
+        let Tables { machine, dirs, .. } = *tables;
         let set = &mut self.set;
         let file_table = machine.file_table();
-        let ambiguous = ambiguous(files, file_table, dirs, known.volumes);
+        let ambiguous = ambiguous(files, file_table, dirs, tables.volumes);
         let best_names = BestNames::of_set(files, file_table, dirs);
         set.members.resize_with(files.len(), Member::default);
         for (member, &file) in set.members.iter_mut().zip(files) {
@@ -352,7 +352,7 @@ impl<'a> Deliverer<'a> {
                 links: file_table.links(file).into(),
                 mtime_ns: fingerprint.mtime_ns,
                 allocated: file_table.allocated(file),
-                disk: Arc::clone(known.volumes.disks(known.volume(file))),
+                disk: Arc::clone(tables.volumes.disks(tables.volume(file))),
                 root: dirs.root(best.0),
             };
         }
@@ -361,7 +361,7 @@ impl<'a> Deliverer<'a> {
         set.size = file_table.size(files[0]);
         set.digest = digest;
         set.cached = digest.is_some() && files.iter().any(is_recalled);
-        set.replicas = known.replicas(files);
+        set.replicas = tables.replicas(files);
         set.reclaimable = about.reclaimable;
         (self.sink)(&self.set)
     }

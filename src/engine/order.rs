@@ -9,10 +9,10 @@ use std::cmp::{Ordering, Reverse};
 use crate::file::{CopyMarks, DirId, DirTable, FileIndex, FileTable, NumberMap, Preference};
 
 /// A name and the folder that it lies in.
-pub type Name<'c> = (DirId, &'c [u8]);
+pub type PlacedName<'c> = (DirId, &'c [u8]);
 
 /// Compares two names by their places and paths.
-pub fn compare(dirs: &DirTable, a: &Name<'_>, b: &Name<'_>) -> Ordering {
+pub fn compare(dirs: &DirTable, a: &PlacedName<'_>, b: &PlacedName<'_>) -> Ordering {
     let by_place = if a.0 == b.0 {
         Ordering::Equal
     } else {
@@ -30,7 +30,7 @@ fn place(dirs: &DirTable, dir: DirId) -> (bool, u32) {
 pub struct BestNames<'c> {
     file_table: &'c FileTable,
     /// Only few files have several names.
-    of_several: NumberMap<FileIndex, Name<'c>>,
+    of_several: NumberMap<FileIndex, PlacedName<'c>>,
 }
 
 impl<'c> BestNames<'c> {
@@ -41,7 +41,7 @@ impl<'c> BestNames<'c> {
         if files.iter().any(has_several) {
             let marks = marks_of(files, file_table);
             for &file in files.iter().filter(|file| has_several(file)) {
-                let rank = |name: &Name<'_>| preference(file, name, &marks, file_table, dirs);
+                let rank = |name: &PlacedName<'_>| preference(file, name, &marks, file_table, dirs);
                 let best = file_table.names(file).min_by(|a, b| {
                     let by_preference = rank(a).cmp(&rank(b));
                     by_preference.then_with(|| dirs.compare_names(*a, *b))
@@ -56,7 +56,7 @@ impl<'c> BestNames<'c> {
     }
 
     /// The best of a file's names.
-    pub fn of(&self, file: FileIndex) -> Name<'c> {
+    pub fn of(&self, file: FileIndex) -> PlacedName<'c> {
         let best = self.of_several.get(&file).copied();
         best.unwrap_or_else(|| (self.file_table.dir(file), self.file_table.first_name(file)))
     }
@@ -74,7 +74,7 @@ fn marks_of(files: &[FileIndex], file_table: &FileTable) -> CopyMarks {
 
 fn preference(
     file: FileIndex,
-    name: &Name<'_>,
+    name: &PlacedName<'_>,
     marks: &CopyMarks,
     file_table: &FileTable,
     dirs: &DirTable,
@@ -264,7 +264,12 @@ impl<'c> Ranks<'c> {
     }
 
     /// Compares as [`compare`]. Mostly the ranks of the folders are enough.
-    fn compare(&self, x: u32, y: u32, names: impl FnOnce() -> (Name<'c>, Name<'c>)) -> Ordering {
+    fn compare(
+        &self,
+        x: u32,
+        y: u32,
+        names: impl FnOnce() -> (PlacedName<'c>, PlacedName<'c>),
+    ) -> Ordering {
         // The next part of the other path may come before the name.
         if x != y && !self.holds[x.min(y) as usize] {
             return x.cmp(&y);

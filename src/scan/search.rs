@@ -23,7 +23,9 @@ use crate::tree::{EntryKind, Unseen};
 
 use super::found::{OtherEntry, Outbox, ScanMessage};
 use super::queue::Queue;
-use super::walk::{FIRST_GROUP, Folder, Given, Group, Job, Known, ROOTS, Walk, Walked, Walker};
+use super::walk::{
+    FIRST_GROUP, Folder, Given, Group, Job, ROOTS, Walk, Walked, Walker, WalkerRecord,
+};
 
 /// Maximum number of roots that wait to be checked.
 const ROOTS_AHEAD: usize = 256;
@@ -71,7 +73,7 @@ struct Crew<'s, R> {
     root_jobs: usize,
     queue: Arc<Queue<Job>>,
     groups: Vec<Group>,
-    walkers: Vec<Known>,
+    walkers: Vec<WalkerRecord>,
     /// Walkers that have not ended.
     running: usize,
     words: (Sender<Word>, Receiver<Word>),
@@ -162,7 +164,7 @@ impl<R: Iterator<Item = Given>> Crew<'_, R> {
             self.total.add(walker.take(&self.search.to));
         }
         self.queue.substitute(silent.min(SUBSTITUTES));
-        let is_quiet = |walker: &Known| walker.heartbeat.quiet() >= ALONE;
+        let is_quiet = |walker: &WalkerRecord| walker.heartbeat.quiet() >= ALONE;
         if !self.is_rooted && !self.walkers.is_empty() && self.walkers.iter().all(is_quiet) {
             for _ in 0..self.root_jobs {
                 self.queue.allow_more(ROOTS);

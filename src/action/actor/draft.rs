@@ -21,7 +21,7 @@ use crate::action::ways::folder_entry::temporary;
 use crate::action::ways::folder_identity::FolderIdentity;
 
 /// The files of a step, before any other decision.
-struct Found {
+struct OpenedPair {
     victim: Opened,
     keeper: Opened,
     /// The victim's.
@@ -35,13 +35,13 @@ struct Finder {
 }
 
 impl Finder {
-    fn files(&self, step: &Step) -> Result<Found, Reason> {
+    fn files(&self, step: &Step) -> Result<OpenedPair, Reason> {
         let victim = Opened::open(&step.victim, &self.ours, &self.reads)?;
         victim.changeable(step.action != ActionKind::Reflink)?;
         let keeper = Opened::open(&step.keeper, &self.ours, &self.reads);
         let keeper = keeper.map_err(Reason::of_keeper)?;
         let metadata = metadata::of(&victim);
-        Ok(Found {
+        Ok(OpenedPair {
             victim,
             keeper,
             metadata,
@@ -83,10 +83,10 @@ impl Actor {
     /// Checks steps that belong together: if one cannot be carried out, none is.
     fn draft_group(
         &mut self,
-        group: Vec<(Step, Result<Found, Reason>)>,
+        group: Vec<(Step, Result<OpenedPair, Reason>)>,
         unsynced: &mut Vec<Unsynced>,
     ) -> Group {
-        let draft = |(step, found): (Step, Result<Found, Reason>)| {
+        let draft = |(step, found): (Step, Result<OpenedPair, Reason>)| {
             let drafted = found.and_then(|found| self.draft(&step, found, unsynced));
             (step, drafted)
         };
@@ -115,10 +115,10 @@ impl Actor {
     fn draft(
         &mut self,
         step: &Step,
-        found: Found,
+        found: OpenedPair,
         unsynced: &mut Vec<Unsynced>,
     ) -> Result<Act, Reason> {
-        let Found {
+        let OpenedPair {
             victim,
             keeper,
             metadata,

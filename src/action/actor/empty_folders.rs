@@ -20,7 +20,7 @@ use crate::sys::sync::{self, Wait};
 use crate::sys::{attributes, names, open, stat};
 
 /// Maximum number of folders that are recorded together. Each needs two descriptors until then.
-const TOGETHER: usize = 256;
+const FOLDERS: usize = 256;
 
 /// The results for folders that were to be removed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -36,7 +36,7 @@ pub struct FolderTally {
 }
 
 /// A folder that is about to be removed.
-struct Found<'a> {
+struct OpenedFolder<'a> {
     of: &'a EmptyFolder,
     place: NameInFolder,
     step: u64,
@@ -46,7 +46,7 @@ impl Actor {
     /// Removes folders if they are empty, each after the folders in it.
     pub fn remove_folders(&mut self, action: ActionKind, folders: &[&EmptyFolder]) -> FolderTally {
         let mut tally = FolderTally::default();
-        for some in folders.chunks(self.portion.min(TOGETHER)) {
+        for some in folders.chunks(self.portion.min(FOLDERS)) {
             let mut found = Vec::new();
             let mut records = Vec::new();
             for &of in some {
@@ -62,7 +62,7 @@ impl Actor {
                             metadata,
                             parent: above,
                         })));
-                        found.push(Found { of, place, step });
+                        found.push(OpenedFolder { of, place, step });
                     }
                     Err(why) => tally.note(of, Err(why)),
                 }
@@ -80,8 +80,8 @@ impl Actor {
     }
 
     /// True if the folder is gone.
-    fn remove(&mut self, found: &Found<'_>, tally: &mut FolderTally) -> bool {
-        let Found { of, place, step } = found;
+    fn remove(&mut self, found: &OpenedFolder<'_>, tally: &mut FolderTally) -> bool {
+        let OpenedFolder { of, place, step } = found;
         current::ask_about(&of.path);
         let removed = take_away(&place.folder, &place.name, of.identity);
         let step = *step;
@@ -154,8 +154,8 @@ fn take_away(folder: &OwnedFd, name: &CStr, identity: Identity) -> Result<(), Re
 }
 
 /// Waits until the names are gone from the disk. If the power fails before, an empty folder remains.
-fn sync_all(found: &[Found<'_>], gone: &[Identity]) {
-    let remains = |found: &&Found<'_>| {
+fn sync_all(found: &[OpenedFolder<'_>], gone: &[Identity]) {
+    let remains = |found: &&OpenedFolder<'_>| {
         let above = stat::descriptor(&found.place.folder);
         above.is_ok_and(|above| !gone.contains(&(above.dev, above.ino)))
     };

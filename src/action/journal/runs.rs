@@ -183,7 +183,7 @@ pub struct Run {
 
 /// A file with the name of a run.
 #[derive(Debug)]
-pub struct Found {
+pub struct JournalFile {
     /// The run's name.
     pub name: String,
     /// The run, or why its journal cannot be read.
@@ -203,12 +203,12 @@ pub fn runs(folder: &Path) -> Result<Vec<Run>, Reason> {
 ///
 /// # Errors
 /// If the folder cannot be listed.
-pub fn journals(folder: &Path) -> Result<Vec<Found>, Reason> {
+pub fn journals(folder: &Path) -> Result<Vec<JournalFile>, Reason> {
     let Some(own) = open(folder)? else {
         return Ok(Vec::new());
     };
     let names = names(&own)?.into_iter();
-    let look = |name: String| Found {
+    let look = |name: String| JournalFile {
         run: look(&own, &name),
         name,
     };
@@ -299,8 +299,8 @@ fn look(own: &OwnFolder, name: &str) -> Result<Run, Reason> {
 /// If there is none, or if a later journal cannot be read.
 pub(in crate::action) fn last(folder: &Path) -> Result<String, Reason> {
     match acting(folder)?.next() {
-        Some(Found { run: Ok(run), .. }) => Ok(run.name),
-        Some(Found { run: Err(why), .. }) => Err(Code::LastJournal.with(why.facts().clone())),
+        Some(JournalFile { run: Ok(run), .. }) => Ok(run.name),
+        Some(JournalFile { run: Err(why), .. }) => Err(Code::LastJournal.with(why.facts().clone())),
         // A journal without its last line may have lost more.
         None => {
             let unfinished = runs(folder)?.into_iter().rev().find(|run| run.cut_short);
@@ -311,14 +311,14 @@ pub(in crate::action) fn last(folder: &Path) -> Result<String, Reason> {
 }
 
 /// Runs that may have changed files, the last one first.
-fn acting(folder: &Path) -> Result<impl Iterator<Item = Found> + use<>, Reason> {
+fn acting(folder: &Path) -> Result<impl Iterator<Item = JournalFile> + use<>, Reason> {
     let own = open(folder)?.ok_or(Code::NothingToUndo)?;
     let names = names(&own)?.into_iter().rev();
-    let found = names.map(move |name| Found {
+    let found = names.map(move |name| JournalFile {
         run: look(&own, &name),
         name,
     });
-    let did_nothing = |found: &Found| {
+    let did_nothing = |found: &JournalFile| {
         let run = found.run.as_ref();
         run.is_ok_and(|run| run.changed_nothing)
     };

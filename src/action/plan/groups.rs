@@ -33,7 +33,7 @@ pub struct Groups {
 }
 
 /// The bare name of the main file of a group, the number of its files, and the metadata of its main file.
-type Found = (Box<[u8]>, u32, Stat);
+type MainFile = (Box<[u8]>, u32, Stat);
 
 impl Groups {
     /// Finds the groups of all names of a set.
@@ -90,7 +90,7 @@ impl Groups {
     }
 
     /// A group as it is now; `None` if there is no such group.
-    fn found(&mut self, path: &[u8], folder: &[u8], key: u64) -> Result<Option<Found>> {
+    fn found(&mut self, path: &[u8], folder: &[u8], key: u64) -> Result<Option<MainFile>> {
         let hash = self.hasher.hash_one(folder);
         let is_listed = self.folders.get(&hash).copied();
         match is_listed {

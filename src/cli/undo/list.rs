@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use seekless::action::{self, Found, Run};
+use seekless::action::{self, JournalFile, Run};
 use seekless::heartbeat::current;
 use seekless::units::{count, counted, plural};
 
@@ -28,7 +28,7 @@ pub fn list(place: &JournalPlace) -> Result<Exit, Stop> {
 }
 
 /// Why not all of a journal can be read.
-fn flaw(found: &Found) -> Option<String> {
+fn flaw(found: &JournalFile) -> Option<String> {
     match &found.run {
         Err(why) => why.facts().cause.clone(),
         Ok(Run { damaged: 0, .. }) => None,
@@ -64,7 +64,7 @@ fn state(run: &Run) -> &'static str {
 }
 
 /// A row of the table; the command comes last, since it may have any length.
-fn line(found: &Found) -> String {
+fn line(found: &JournalFile) -> String {
     let name = &found.name;
     let Ok(run) = &found.run else {
         return format!("{name}  unreadable");

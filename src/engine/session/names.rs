@@ -31,7 +31,7 @@ use crate::engine::order;
 const LOOK_COUNTS: Duration = Duration::from_millis(100);
 
 /// A name of a file.
-type Name = (DirId, Vec<u8>);
+type OwnedName = (DirId, Vec<u8>);
 
 /// The folders and names that were looked up.
 pub struct Names {
@@ -72,7 +72,7 @@ impl Names {
 
 /// A name that was looked up.
 struct Entry {
-    name: Name,
+    name: OwnedName,
     /// Device and inode of its folder, at that moment.
     folder: (u64, u64),
     stat: Stat,
@@ -213,7 +213,7 @@ impl Session<'_> {
             return;
         }
         let found = self.machine.file_table().names(file);
-        let names: Vec<Name> = found.map(|(dir, name)| (dir, name.to_owned())).collect();
+        let names: Vec<OwnedName> = found.map(|(dir, name)| (dir, name.to_owned())).collect();
         // Where every entry counts, its folder counts as not seen, or the answer stays open.
         if self.config.every_entry && names.iter().any(|(dir, _)| self.is_silent(*dir)) {
             return;
@@ -229,7 +229,7 @@ impl Session<'_> {
                 Err(error) => lost.push((name, error)),
             }
         }
-        let mut kept: Vec<Name> = self.distinct(entries);
+        let mut kept: Vec<OwnedName> = self.distinct(entries);
         if kept.len() as u64 > u64::from(self.machine.file_table().links(file).max(1)) {
             // It is being moved about: which of its names lead to it changes while they are looked up.
             kept.clear();
@@ -249,7 +249,7 @@ impl Session<'_> {
         file_table.fingerprint(record).is_met_by(now, numbering)
     }
 
-    fn look_up(&mut self, name: &Name) -> Result<Entry> {
+    fn look_up(&mut self, name: &OwnedName) -> Result<Entry> {
         let follow = self.config.follow_links;
         self.look_at(name.0, &name.1, |folder, c_name| {
             let above = stat::descriptor(folder)?;
@@ -281,7 +281,7 @@ impl Session<'_> {
 
     /// One name for each directory entry: a folder may have been reached on several paths. A name on which the file is
     /// mounted counts only if there is no other.
-    fn distinct(&self, mut entries: Vec<Entry>) -> Vec<Name> {
+    fn distinct(&self, mut entries: Vec<Entry>) -> Vec<OwnedName> {
         let places = entries.iter().map(|entry| (entry.folder, &entry.name.1));
         if places.collect::<HashSet<_>>().len() < entries.len() {
             let dirs = self.dirs.read();

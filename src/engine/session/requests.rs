@@ -19,7 +19,7 @@ pub const SMALL: u64 = 128 << 10;
 
 /// Number of effects whose rows are read before the first of them is answered: few enough that the rows stay in the
 /// processor's first cache, and enough for their lookups to wait for memory together.
-const TOGETHER: usize = 16;
+const LOOKED_UP: usize = 16;
 
 /// The reads of a run.
 pub struct Reads {
@@ -42,7 +42,7 @@ impl Session<'_> {
             if effects.is_empty() {
                 break;
             }
-            for effects in effects.chunks(TOGETHER) {
+            for effects in effects.chunks(LOOKED_UP) {
                 self.read_rows(effects, &mut known);
                 for (effect, known) in effects.iter().zip(&known) {
                     // What it says may lead to further effects.

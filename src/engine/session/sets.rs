@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 use std::{io, iter};
 
 use crate::decide::{ClassId, Want};
-use crate::engine::deliver::{Deliverer, Draft, Known};
+use crate::engine::deliver::{Deliverer, SetDraft, Tables};
 use crate::event::ProblemKind;
 use crate::file::FileIndex;
 use crate::read::Outcome;
@@ -19,16 +19,16 @@ pub struct Sets<'a> {
     /// Makes sets of final sizes, and keeps the totals.
     pub deliverer: Deliverer<'a>,
     /// Sets whose members are being compared.
-    pub comparing: Vec<Draft>,
+    pub comparing: Vec<SetDraft>,
     /// What came of the comparison of their files.
     pub compared: Compared,
 }
 
 /// Maximum number of files of a set that are compared at a time: each is open.
-const TOGETHER: usize = 8;
+const COMPARED: usize = 8;
 
 /// Where a pool has fewer open files, two are compared at a time.
-const SCARCE: usize = 16 * TOGETHER;
+const SCARCE: usize = 16 * COMPARED;
 
 /// For each file of the sets that were compared, the first file of those that it is equal to; `None` if it could not be
 /// read. Files of which nothing was heard are missing.
@@ -65,7 +65,7 @@ impl Session<'_> {
         if count > 0 {
             let sizes: Vec<ClassId> = self.sets.to_deliver.drain(..count).collect();
             self.settle_sizes(&sizes);
-            self.deliver(|deliverer, known| deliverer.sizes(&sizes, known))?;
+            self.deliver(|deliverer, tables| deliverer.sizes(&sizes, tables))?;
         }
         if self.config.verify {
             self.deliver_verified()?;
@@ -94,7 +94,7 @@ impl Session<'_> {
                 self.leave_out(path, ProblemKind::NotVerified, None);
             }
             if has_first {
-                self.deliver(|deliverer, known| deliverer.verified(draft, known))?;
+                self.deliver(|deliverer, tables| deliverer.verified(draft, tables))?;
             } else if draft.files.len() > 1 {
                 again.push(draft);
             }
@@ -106,11 +106,11 @@ impl Session<'_> {
     }
 
     /// Starts the comparison of the files of sets, of each with the first one of its set, and some at a time.
-    fn verify(&mut self, drafts: Vec<Draft>) {
+    fn verify(&mut self, drafts: Vec<SetDraft>) {
         let others = if self.share.files < SCARCE {
             1
         } else {
-            TOGETHER - 1
+            COMPARED - 1
         };
         for draft in &drafts {
             let first = draft.files[0];
@@ -139,15 +139,15 @@ impl Session<'_> {
         }
     }
 
-    fn deliver<R>(&mut self, act: impl FnOnce(&mut Deliverer<'_>, &Known<'_>) -> R) -> R {
+    fn deliver<R>(&mut self, act: impl FnOnce(&mut Deliverer<'_>, &Tables<'_>) -> R) -> R {
         let dirs = self.dirs.read();
-        let known = Known {
+        let tables = Tables {
             machine: &self.machine,
             dirs: &dirs,
             volumes: &self.reads.volumes,
             scheduler: &self.reads.scheduler,
         };
-        act(&mut self.sets.deliverer, &known)
+        act(&mut self.sets.deliverer, &tables)
     }
 
     pub(super) fn deliver_rest(&mut self) -> io::Result<()> {
@@ -165,10 +165,10 @@ impl Session<'_> {
             self.settle_names(alone);
         }
         if !self.knows_too_little() {
-            self.deliver(|deliverer, known| {
-                deliverer.sizes(&unfinished, known)?;
+            self.deliver(|deliverer, tables| {
+                deliverer.sizes(&unfinished, tables)?;
                 if reports_single_files {
-                    deliverer.alone(known)
+                    deliverer.alone(tables)
                 } else {
                     Ok(())
                 }
@@ -177,7 +177,7 @@ impl Session<'_> {
         if self.config.verify {
             self.deliver_verified()?;
         }
-        self.deliver(|deliverer, known| deliverer.finish(known))
+        self.deliver(|deliverer, tables| deliverer.finish(tables))
     }
 
     /// Looks up the names of files of these sizes that may be reported.

@@ -28,7 +28,7 @@ use crate::sys::stat::Stat;
 use crate::tree::Unseen;
 
 pub use links::Links;
-pub use results::{Known, Walked};
+pub use results::{Walked, WalkerRecord};
 pub use walker::Walker;
 
 /// The settings of a walk. Walkers share them, also those that never return.

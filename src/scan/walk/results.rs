@@ -77,12 +77,12 @@ pub fn hand_over(kept: &Mutex<Kept>, outbox: &Outbox) {
 }
 
 /// What a scan knows of one of its walkers.
-pub struct Known {
+pub struct WalkerRecord {
     pub heartbeat: Arc<Heartbeat>,
     pub kept: Arc<Mutex<Kept>>,
 }
 
-impl Known {
+impl WalkerRecord {
     /// Takes the results of what the walker has finished, and sends the files in its place.
     pub fn take(&self, to: &Sender<ScanMessage>) -> Walked {
         hand_over(&self.kept, &Outbox::new(to));

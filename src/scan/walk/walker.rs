@@ -27,7 +27,7 @@ use crate::sys::stat::{self, Stat};
 use crate::sys::{open, process, statfs};
 use crate::tree::{EntryKind, Unseen};
 
-use super::results::{Kept, Known, hand_over, keep};
+use super::results::{Kept, WalkerRecord, hand_over, keep};
 use super::{FIRST_GROUP, Folder, Job, ReachedBy, Walk, Walked, path_of};
 
 /// Maximum number of attempts to open a folder while descriptors are short, up to 10 ms apart.
@@ -70,7 +70,7 @@ impl Walker {
         walk: &Arc<Walk>,
         queue: &Arc<Queue<Job>>,
         to: &Sender<ScanMessage>,
-    ) -> (Self, Known) {
+    ) -> (Self, WalkerRecord) {
         let kept: Arc<Mutex<Kept>> = Arc::default();
         let walker = Self {
             walk: Arc::clone(walk),
@@ -88,7 +88,7 @@ impl Walker {
             kept: Arc::clone(&kept),
         };
         let heartbeat = walk.watchlist.admit(Subject::Path);
-        (walker, Known { heartbeat, kept })
+        (walker, WalkerRecord { heartbeat, kept })
     }
 
     /// Takes jobs until the queue is stopped, or if it `may_wait` for none, until there are none. Calls `wake` where
