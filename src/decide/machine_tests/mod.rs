@@ -8,9 +8,10 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use crate::decide::copies::Copies;
-use crate::decide::machine::Machine;
-use crate::decide::rules::{Counting, Rules};
+use crate::decide::machine::{Machine, Told};
+use crate::decide::rules::{Comparing, Counting, Effect, Rules, Want};
 use crate::file::{DevIndex, DirId, FileIndex, FoundFile, Naming, Numbering, SharedDirs};
+use crate::hash::{ContentToken, SampleDigest};
 
 use drive::Drive;
 use oracle::*;
@@ -81,10 +82,15 @@ fn file(ino: u64, size: u64, via_link: bool) -> FoundFile {
 }
 
 fn machine() -> Machine {
+    machine_with(None)
+}
+
+fn machine_with(comparing: Option<Comparing>) -> Machine {
     let dirs = SharedDirs::default();
     dirs.write().add_root(b"r", 0, (1, 1));
     let rules = Rules {
         counting: DUPLICATES,
+        comparing,
         ..Rules::default()
     };
     let mut machine = Machine::new(Arc::new(dirs), rules);
@@ -144,4 +150,56 @@ fn a_hundred_thousand_names_of_one_inode_are_names_of_one_file() {
         assert_eq!(new == Naming::First, i == 0);
     }
     assert_eq!(machine.file_table().names(FileIndex(0)).count(), 100_000);
+}
+
+/// What is read of three equal files of which an earlier run compared the first and the last: the files that are read to
+/// their ends, and the number of those that are compared.
+fn read_again(are_cached: bool, has_digest: bool) -> (Vec<u32>, usize) {
+    let mut machine = machine_with(Some(Comparing {
+        from: 1,
+        most: 8,
+        run: 1,
+    }));
+    for (ino, name) in [(1, b"a"), (2, b"b"), (3, b"c")] {
+        let found = file(ino, 1 << 20, false);
+        machine.found(&found, name, DirId(0), 0, DevIndex(0), None);
+    }
+    machine.scan_done();
+    let told = Told {
+        token: ContentToken::new(7, 0),
+        has_digest,
+        is_sure: true,
+        was_compared: false,
+    };
+    let sample = SampleDigest::of(b"the same");
+    let mut whole = Vec::new();
+    loop {
+        let effects: Vec<_> = machine.effects().collect();
+        if effects.is_empty() {
+            let compared = machine.comparisons().iter().map(Vec::len).sum();
+            return (whole, compared);
+        }
+        for Effect { file, want, .. } in effects {
+            if are_cached {
+                machine.was_cached(file);
+            }
+            if want.is_first_sample() && file.0 != 1 {
+                machine.token_recalled(file, told);
+            }
+            match want {
+                Want::Head => machine.sampled(file, sample, None),
+                Want::HeadAndTail => machine.sampled(file, sample, Some(sample)),
+                Want::Tail => machine.tail_sampled(file, sample),
+                _ => whole.push(file.0),
+            }
+        }
+    }
+}
+
+#[test]
+fn of_files_that_an_earlier_run_found_equal_one_is_read_for_all() {
+    assert_eq!(read_again(true, false), (vec![], 2));
+    // The cache answers for the first file.
+    assert_eq!(read_again(true, true), (vec![0, 1], 0));
+    assert_eq!(read_again(false, false), (vec![0, 1], 0));
 }
