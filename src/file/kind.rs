@@ -57,12 +57,12 @@ const EXTENSIONS: &[(Option<Kind>, Option<Role>, &[&str])] = &[
         Some(Role::Film),
         &[
             "3g2", "3gp", "asf", "avi", "divx", "dv", "f4v", "flv", "insv", "m2ts", "m2v", "m4v",
-            "mkv", "mod", "mov", "mp4", "mpe", "mpeg", "mpg", "mts", "mxf", "ogm", "ogv", "qt",
-            "rm", "rmvb", "tod", "ts", "vob", "webm", "wmv",
+            "mkv", "mod", "mov", "mp", "mp4", "mpe", "mpeg", "mpg", "mts", "mv", "mxf", "ogm",
+            "ogv", "qt", "rm", "rmvb", "tod", "ts", "vob", "webm", "wmv",
         ],
     ),
-    // The small copy of a film that cameras make.
-    (Some(Kind::Video), Some(Role::Sidecar), &["lrv"]),
+    // The small copy of a film that cameras make, and what a drone or somebody says in it.
+    (Some(Kind::Video), Some(Role::Sidecar), &["lrv", "srt"]),
     (
         None,
         Some(Role::Sidecar),
@@ -74,9 +74,11 @@ const EXTENSIONS: &[(Option<Kind>, Option<Role>, &[&str])] = &[
         &[
             "aac", "ac3", "aif", "aifc", "aiff", "alac", "amr", "ape", "au", "caf", "dff", "dsf",
             "dts", "flac", "m4a", "m4b", "m4p", "mid", "midi", "mka", "mp2", "mp3", "mpc", "oga",
-            "ogg", "opus", "ra", "spx", "tak", "tta", "wav", "wma", "wv",
+            "ogg", "opus", "ra", "spx", "tak", "tta", "wma", "wv",
         ],
     ),
+    // Cameras record it beside a photo or a film.
+    (Some(Kind::Audio), Some(Role::Sidecar), &["wav"]),
     (
         Some(Kind::Document),
         None,
@@ -102,7 +104,7 @@ const EXTENSIONS: &[(Option<Kind>, Option<Role>, &[&str])] = &[
 const LONGEST: usize = 8;
 
 /// The part of a name before a known extension, and what the table says of the extension. Ignores case.
-fn known(name: &[u8]) -> Option<(&[u8], Option<Kind>, Option<Role>)> {
+pub(super) fn known(name: &[u8]) -> Option<(&[u8], Option<Kind>, Option<Role>)> {
     // ".zip" is a hidden file called zip.
     let dot = name
         .iter()
@@ -141,39 +143,6 @@ impl Kind {
             Self::Archive => "archive",
         }
     }
-
-    /// True if a file of this name is of this kind. Sidecar files go with photos and with films.
-    pub fn includes(self, name: &[u8]) -> bool {
-        match known(name) {
-            Some((_, Some(kind), _)) => kind == self,
-            Some((_, None, _)) => matches!(self, Self::Image | Self::Video),
-            None => false,
-        }
-    }
-}
-
-/// What a bare name says about the group that its file belongs to: files of one folder that belong together have one
-/// stem.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Member<'a> {
-    /// The name without its extensions. Groups ignore its case.
-    pub stem: &'a [u8],
-    /// The role of the file in the group.
-    pub role: Role,
-}
-
-impl<'a> Member<'a> {
-    /// What this bare name says; `None` if such a file belongs to no group.
-    pub fn of(name: &'a [u8]) -> Option<Self> {
-        let (stem, _, role) = known(name)?;
-        let role = role?;
-        // IMG_1.CR2.xmp belongs to IMG_1.CR2 as IMG_1.xmp does.
-        let stem = match (role, known(stem)) {
-            (Role::Sidecar, Some((stem, _, Some(_)))) => stem,
-            _ => stem,
-        };
-        Some(Self { stem, role })
-    }
 }
 
 impl fmt::Display for Kind {
@@ -211,35 +180,5 @@ mod tests {
         }
         all.sort_unstable();
         assert!(all.windows(2).all(|pair| pair[0] != pair[1]));
-    }
-
-    #[test]
-    fn sidecar_files_go_with_photos_and_films() {
-        let kinds = Kind::ALL.map(|kind| kind.includes(b"IMG_1.CR2.xmp"));
-        assert_eq!(kinds, [true, true, false, false, false]);
-    }
-
-    #[test]
-    fn names_are_told_by_their_last_extension() {
-        for (name, kind) in [
-            (&b"a.jpg"[..], Some(Kind::Image)),
-            (b"A.JPG", Some(Kind::Image)),
-            (b"\xff\xfe.Mp4", Some(Kind::Video)),
-            (b"song.flac", Some(Kind::Audio)),
-            (b"x.tar.gz", Some(Kind::Archive)),
-            (b"sheet.numbers", Some(Kind::Document)),
-            (b"film.LRV", Some(Kind::Video)),
-            (b"jpg", None),
-            (b".jpg", None),
-            (b"a.", None),
-            (b"a.\xff", None),
-            (b"a.jpgjpgjpgjpg", None),
-            (b"", None),
-        ] {
-            for each in Kind::ALL {
-                let expected = kind == Some(each);
-                assert_eq!(each.includes(name), expected, "{}", name.escape_ascii());
-            }
-        }
     }
 }

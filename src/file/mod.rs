@@ -7,6 +7,7 @@ mod file_table;
 mod identity;
 mod kind;
 mod managed;
+mod member;
 mod preference;
 mod raw;
 mod route;
@@ -19,11 +20,12 @@ pub use dir_handles::DirHandles;
 pub use dir_table::{DirId, DirTable, FolderPlace, PathRules, SharedDirs};
 pub use file_table::{FileTable, FoundFile, Naming};
 pub use identity::{DevIndex, FileIndex, Fingerprint, FolderId, Numbering, Sameness, Sighting};
-pub use kind::{Kind, Member, Role, UnknownKind};
+pub use kind::{Kind, Role, UnknownKind};
 pub use managed::{
     ManagedPaths, ROWS as MANAGED, Row as ManagedRow, RowNumber, is_managed_file,
     is_managed_folder, may_tell_folder,
 };
+pub use member::{Member, clipped, is_exported, original};
 pub use preference::{ByParts, CopyMarks, Preference};
 pub use raw::{Name, Raw, serialize_path};
 pub(crate) use route::to_file as way_to_file;

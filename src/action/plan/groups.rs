@@ -12,7 +12,7 @@ use rustix::io::{Errno, Result};
 use super::set::{Fate, Group, PlannedFile, PlannedName, SetPlan};
 use crate::action::reason::Code;
 use crate::action::ways::folder_entry::{NameInFolder, bare, join, parent};
-use crate::file::{Member, Role};
+use crate::file::{Member, Role, clipped, is_exported, original};
 use crate::heartbeat::current;
 use crate::scan::MOST_NAMES;
 use crate::sys::names::{Entries, EntryBuffer};
@@ -27,6 +27,9 @@ pub struct Groups {
     folders: HashMap<u64, bool>,
     /// The bare name of the main file of each group, and the number of its files.
     groups: HashMap<u64, (Box<[u8]>, u32)>,
+    /// For names that only other files of the folder explain, by the hash of folder and name: the key of the group, and
+    /// the role in it.
+    told: HashMap<u64, (u64, Role)>,
     /// Where each group stands in the first set of a report that has one of its photos.
     places: HashMap<u64, usize>,
     hasher: RandomState,
@@ -34,6 +37,9 @@ pub struct Groups {
 
 /// The bare name of the main file of a group, the number of its files, and the metadata of its main file.
 type MainFile = (Box<[u8]>, u32, Stat);
+
+/// A name: the key of its group, its role, and its bare name.
+type Named = (u64, Role, Box<[u8]>);
 
 impl Groups {
     /// Finds the groups of all names of a set.
@@ -68,15 +74,18 @@ impl Groups {
     }
 
     fn group(&mut self, name: &PlannedName) -> Option<Group> {
-        let member = Member::of(name.bare())?;
-        let folder = parent(name.path());
-        let key = self.key(folder, member.stem);
+        let (folder, bare_name) = (parent(name.path()), name.bare());
+        if Member::of(bare_name).is_none() && clipped(bare_name).is_none() {
+            return None;
+        }
         current::ask_about(name.path());
-        let (main, richness, facts) = match self.found(name.path(), folder, key) {
+        let found = self.found(name.path(), folder, bare_name);
+        let (key, role) = self.place(folder, bare_name)?;
+        let (main, richness, facts) = match found {
             Ok(None) => return None,
             Ok(Some((main, number, now))) => (main, number, (now.mtime_ns, now.links)),
             // It may have files that nobody sees: it stays.
-            Err(_) => (name.bare().into(), u32::MAX, Default::default()),
+            Err(_) => (bare_name.into(), u32::MAX, Default::default()),
         };
         let above = name.listed().strip_suffix(bare(name.listed()));
         Some(Group {
@@ -85,17 +94,18 @@ impl Groups {
             main: join(folder, &main),
             listed: [above.unwrap_or_default(), &main].concat(),
             facts,
-            is_sidecar: member.role == Role::Sidecar && richness != u32::MAX,
+            is_sidecar: role == Role::Sidecar && richness != u32::MAX,
         })
     }
 
     /// A group as it is now; `None` if there is no such group.
-    fn found(&mut self, path: &[u8], folder: &[u8], key: u64) -> Result<Option<MainFile>> {
+    fn found(&mut self, path: &[u8], folder: &[u8], name: &[u8]) -> Result<Option<MainFile>> {
         let hash = self.hasher.hash_one(folder);
         let is_listed = self.folders.get(&hash).copied();
+        let is_grouped = |(key, _): (u64, Role)| self.groups.contains_key(&key);
         match is_listed {
             Some(false) => return Err(Errno::ACCESS),
-            Some(true) if !self.groups.contains_key(&key) => return Ok(None),
+            Some(true) if !self.place(folder, name).is_some_and(is_grouped) => return Ok(None),
             _ => {}
         }
         let place = NameInFolder::of(path).map_err(|_| Errno::NOENT)?;
@@ -104,7 +114,8 @@ impl Groups {
             self.folders.insert(hash, listed.is_ok());
             listed?;
         }
-        let Some((main, number)) = self.groups.get(&key) else {
+        let group = self.place(folder, name).map(|(key, _)| key);
+        let Some((main, number)) = group.and_then(|key| self.groups.get(&key)) else {
             return Ok(None);
         };
         let name = CString::new(&main[..]).map_err(|_| Errno::INVAL)?;
@@ -112,11 +123,19 @@ impl Groups {
         Ok(Some((main.clone(), *number, now)))
     }
 
+    /// The key of the group of a name in a folder, and its role in the group.
+    fn place(&self, folder: &[u8], name: &[u8]) -> Option<(u64, Role)> {
+        let told = self.told.get(&self.hasher.hash_one((folder, name)));
+        let own = || Member::of(name).map(|own| (self.key(folder, &own.stem), own.role));
+        told.copied().or_else(own)
+    }
+
     /// Finds all groups of a folder.
     fn list(&mut self, handle: &OwnedFd, folder: &[u8]) -> Result<()> {
         let listed = open::folder(handle, c".")?;
         let mut buffer = EntryBuffer::default();
-        let mut members: Vec<(u64, Role, Box<[u8]>)> = Vec::new();
+        let mut members: Vec<Named> = Vec::new();
+        let mut clipped_names: Vec<Box<[u8]>> = Vec::new();
         let mut names = 0;
         let ended = Entries::of(&listed, &mut buffer).each(|name, _, kind| {
             let is_file = || match kind {
@@ -125,11 +144,14 @@ impl Groups {
                 }
                 kind => kind == FileType::RegularFile,
             };
-            if let Some(member) = Member::of(name.to_bytes())
-                && is_file()
-            {
-                let key = self.key(folder, member.stem);
-                members.push((key, member.role, name.to_bytes().into()));
+            let name = name.to_bytes();
+            if let Some(member) = Member::of(name) {
+                if is_file() {
+                    let key = self.key(folder, &member.stem);
+                    members.push((key, member.role, name.into()));
+                }
+            } else if clipped(name).is_some() && is_file() {
+                clipped_names.push(name.into());
             }
             current::beat();
             names += 1;
@@ -138,6 +160,8 @@ impl Groups {
         if !ended {
             return Err(Errno::OVERFLOW);
         }
+        self.tell_clipped(folder, &mut members, clipped_names);
+        self.tell_edited(folder, &mut members);
         members.sort_unstable();
         for group in members.chunk_by(|a, b| a.0 == b.0) {
             if group.iter().any(|member| member.1 != group[0].1) {
@@ -146,6 +170,44 @@ impl Groups {
             }
         }
         Ok(())
+    }
+
+    /// Adds the files whose clipped names show that they are about a photo or film, if it is the only one.
+    fn tell_clipped(&mut self, folder: &[u8], members: &mut Vec<Named>, names: Vec<Box<[u8]>>) {
+        if names.is_empty() {
+            return;
+        }
+        let about = members.iter().filter(|member| member.1 != Role::Sidecar);
+        let mut about: Vec<(&[u8], u64)> = about.map(|(key, _, name)| (&**name, *key)).collect();
+        about.sort_unstable();
+        let told = names.into_iter().filter_map(|name| {
+            let start = clipped(&name)?;
+            let first = about.partition_point(|(name, _)| *name < start);
+            let mut keys = about[first..].iter();
+            let mut next = || keys.next().filter(|(name, _)| name.starts_with(start));
+            let key = next()?.1;
+            next().is_none().then_some((key, Role::Sidecar, name))
+        });
+        let told: Vec<Named> = told.collect();
+        for (key, role, name) in &told {
+            let place = self.hasher.hash_one((folder, &**name));
+            self.told.insert(place, (*key, *role));
+        }
+        members.extend(told);
+    }
+
+    /// Moves edited photos to the groups of their originals if there is a file about these: they share it.
+    fn tell_edited(&mut self, folder: &[u8], members: &mut [Named]) {
+        let described = members.iter().filter(|member| is_exported(&member.2));
+        let described: HashSet<u64> = described.map(|member| member.0).collect();
+        for (key, role, name) in members {
+            let original = original(name).map(|stem| self.key(folder, &stem));
+            if let Some(original) = original.filter(|original| described.contains(original)) {
+                *key = original;
+                let place = self.hasher.hash_one((folder, &**name));
+                self.told.insert(place, (original, *role));
+            }
+        }
     }
 
     /// Where the file system ignores case, a file has both names.

@@ -11,9 +11,9 @@ use crate::common::tree::contents_below;
 /// Pictures and films; see `src/file/kind.rs`.
 const PHOTOS: &str = "3fr arw cr2 cr3 crw dcr dng erf iiq kdc mef mos mrw nef nrw orf pef raf raw rw2 rwl sr2 srf srw \
     x3f ai apng avif bmp exr gif heic heif hif ico insp jfif jp2 jpe jpeg jpg jxl pcx pgm png pnm ppm psb psd svg svgz \
-    tga tif tiff webp xcf 3g2 3gp asf avi divx dv f4v flv insv m2ts m2v m4v mkv mod mov mp4 mpe mpeg mpg mts mxf ogm \
-    ogv qt rm rmvb tod ts vob webm wmv";
-const SIDECARS: &str = "aae acr dop lrv on1 pp3 thm vrd xmp";
+    tga tif tiff webp xcf 3g2 3gp asf avi divx dv f4v flv insv m2ts m2v m4v mkv mod mov mp mp4 mpe mpeg mpg mts mv \
+    mxf ogm ogv qt rm rmvb tod ts vob webm wmv";
+const SIDECARS: &str = "aae acr dop lrv on1 pp3 srt thm vrd wav xmp";
 
 const ACTIONS: [&str; 3] = ["remove -y", "remove -y --trash", "move -y --to ../out"];
 
@@ -60,7 +60,7 @@ fn every_photo_and_its_sidecar_stay_together() {
             }
         }
     }
-    assert_eq!(number, 87 * 9 * 2, "each extension of the table");
+    assert_eq!(number, 89 * 11 * 2, "each extension of the table");
     let before = stage.names();
     stage.run("remove -y --reference a a b").exits(0);
     assert!(stage.names() == before, "torn by a reference");
@@ -91,6 +91,50 @@ fn equal_pairs_are_chosen_as_groups() {
             stay.sort_unstable();
             leaves(tree, "--keep oldest a b", stay);
         }
+    }
+}
+
+/// A photo of a Google export, with the file about it, and an edited version that shares this file.
+#[test]
+fn exported_photos_go_with_the_files_about_them() {
+    let long = "A photo whose name is longer than its export allo";
+    let about_long = &long[..46];
+    let exported = |folder: &str, edited: &str| {
+        Tree::new()
+            .file(format!("{folder}/1.jpg"), "photo")
+            .file(
+                format!("{folder}/1.jpg.supplemental-metadata.json"),
+                "about it",
+            )
+            .file(format!("{folder}/1-edited.jpg"), edited)
+            .file(format!("{folder}/2.jpg"), "another")
+            .file(format!("{folder}/2-edited.jpg"), "no file about it")
+            .file(format!("{folder}/{long}.jpg"), "long")
+            .file(format!("{folder}/{about_long}.json"), "about the long one")
+    };
+    for (edited, torn) in [("edited", false), ("edited later", true)] {
+        let stage = Stage::new(exported("a", "edited"));
+        let from = exported("b", edited);
+        fs::rename(from.path("b"), stage.tree.path("b")).expect("moved");
+        fs::remove_file(stage.tree.path("a/2-edited.jpg")).expect("removed");
+        // The file about the long one has no copy.
+        stage
+            .tree
+            .write(format!("b/{about_long}.json"), "about another");
+        stage.run("remove -y --reference a a b").exits(0);
+        let below_b = stage
+            .names()
+            .into_iter()
+            .filter(|name| name.starts_with("b/"));
+        let long = [format!("b/{about_long}.json"), format!("b/{long}.jpg")];
+        let group = ["1-edited.jpg", "1.jpg", "1.jpg.supplemental-metadata.json"];
+        let group = group
+            .iter()
+            .filter(|_| torn)
+            .map(|name| format!("b/{name}"));
+        let mut stay: Vec<String> = group.chain(["b/2-edited.jpg".into()]).chain(long).collect();
+        stay.sort();
+        assert_eq!(below_b.collect::<Vec<_>>(), stay, "{edited}");
     }
 }
 
@@ -125,6 +169,7 @@ fn library(rng: &mut Rng) -> Stage {
             ("xmp", "edit"),
             ("JPG.xmp", "edit"),
             ("AAE", "edit"),
+            ("JPG.json", "about"),
             ("txt", "edit"),
         ]);
         let name = format!("{folder}/{stem}.{end}");
@@ -166,7 +211,9 @@ fn units(stage: &Stage) -> Units {
             .map(|(s, e)| (s.to_owned(), e.to_owned()))
             .expect("an extension");
         if end != "txt" {
-            let is_sidecar = end.ends_with("xmp") || end == "aae";
+            let is_sidecar = ["xmp", "aae", "json"]
+                .iter()
+                .any(|sort| end.ends_with(sort));
             let content = fs::read(stage.tree.path(&path)).expect("readable");
             units
                 .entry((folder.to_owned(), stem))
@@ -218,7 +265,7 @@ fn libraries(rounds: u64) {
             let is_group = ["jpg", "cr2", "mov", "xmp"].map(|end| {
                 unit.keys().any(|name| {
                     let name = name.to_lowercase().replace(".aae", ".xmp");
-                    name.ends_with(end)
+                    name.replace(".json", ".xmp").ends_with(end)
                 })
             });
             if is_group.into_iter().filter(|&is| is).count() < 2 {
