@@ -14,7 +14,7 @@ use crate::file::trust::Distrust;
 use crate::file::{OwnFolder, RouteError};
 use crate::sys::{stat, statfs, sync};
 
-/// Time to wait for another run that sorts the rows of a file.
+/// Time to wait for another run that indexes a file or writes it anew.
 const BUSY: Duration = Duration::from_secs(5);
 
 /// The folder of the cache.
@@ -98,7 +98,7 @@ impl CacheFolder {
     }
 
     /// Opens a file of rows with a lock, shared with other runs unless it is `exclusive`; `None` if it is missing.
-    /// Waits some seconds for a shared lock: another run sorts the rows, or removes them.
+    /// Waits some seconds for a shared lock: another run indexes the file, writes it anew or removes it.
     ///
     /// # Errors
     /// If it is not the user's own, is in use, or may not be written; if the system refuses.
@@ -140,7 +140,7 @@ impl CacheFolder {
         let _not_marked = self.own.touch(name);
     }
 
-    /// True if the name still leads to this file: a run that sorts the rows makes a new one.
+    /// True if the name still leads to this file: a run that writes the file anew makes another one.
     fn leads_to(&self, name: &str, file: &File) -> bool {
         let identity = |is: Metadata| (is.dev(), is.ino());
         let there = fs::symlink_metadata(self.path().join(name)).map(identity);

@@ -1,11 +1,13 @@
 //! The frames of a file of rows: each has a checksum, so a piece that is damaged or half written is as good as missing.
 //!
 //! ```text
-//! frame: "seekless" · version u8 · kind u8 · 0 u16 · length u32 · check u64 · payload
-//! rows:  n × (subvolume u64 · inode u64 · day u16 · length u16 · row)
-//! index: n × (subvolume u64 · inode u64 · offset u64)
-//! start: offset of the index u64 · number of its rows u64
+//! frame:    "seekless" · version u8 · kind u8 · 0 u16 · length u32 · check u64 · payload
+//! start:    offset of the index u64; 0 if there is none
+//! rows:     n × (subvolume u64 · inode u64 · day u16 · length u8 · row)
+//! index:    oldest day u16 · 0 u16 · frames u32 · frames × place u32 · n × (place u32 · hash of the key u32)
+//! searched: path, filled up with zeros
 //! ```
+//! All frames and all entries are whole words of 4 bytes long. A place is an offset in words.
 
 use super::row::{Rest, Row};
 
@@ -13,19 +15,29 @@ use super::row::{Rest, Row};
 pub const WORD: [u8; 8] = *b"seekless";
 
 /// The version of the format, and the kind of the digests. Frames of another version count as damaged.
-const VERSION: u8 = 2;
+const VERSION: u8 = 3;
 
 /// Length of the head of a frame, bytes.
 pub const HEAD: usize = 24;
 
+/// Length of the first frame of a file, bytes.
+pub const START: usize = HEAD + 8;
+
+/// Length of a word in which places count, bytes: an index has places in 16 GiB.
+pub const WORD_LEN: usize = 4;
+
+/// Length of a frame of rows that is full, bytes. A request for one row may read all of it. The checksum of 16 KiB takes
+/// little more time than that of 4 KiB: their pieces of 1 KiB are hashed together. Otherwise a guess.
+pub const FULL: usize = 16_000;
+
 /// What a frame contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Where the index of the sorted rows is. It is the first frame of a file that has an index.
+    /// Where the last index is. It is the first frame of a file.
     Start,
-    /// Rows.
+    /// Rows, in the order in which a run learned them.
     Rows,
-    /// The first row of each frame of sorted rows, and the offset of the frame.
+    /// The places of all entries before it.
     Index,
     /// The path that a run searched.
     Searched,
@@ -36,20 +48,33 @@ pub fn begun() -> Vec<u8> {
     vec![0; HEAD]
 }
 
+/// A frame with this payload.
+pub fn of(kind: Kind, payload: &[u8], seed: u64) -> Vec<u8> {
+    let mut frame = [&begun(), payload].concat();
+    seal(&mut frame, kind, seed);
+    frame
+}
+
 /// Completes a frame. `seed` differs from file to file.
-pub fn seal(frame: &mut [u8], kind: Kind, seed: u64) {
+pub fn seal(frame: &mut Vec<u8>, kind: Kind, seed: u64) {
+    frame.resize(frame.len().next_multiple_of(WORD_LEN), 0);
     let (head, payload) = frame.split_at_mut(HEAD);
     head.copy_from_slice(&head_of(kind as u8, payload, seed));
 }
 
-/// The kind and the payload of the frame at the beginning of these bytes; `None` if there is no whole one.
-pub fn first(bytes: &[u8], seed: u64) -> Option<(Kind, &[u8])> {
-    let (head, rest) = bytes.split_first_chunk::<HEAD>()?;
-    let length = u32::from_le_bytes(*head[12..].first_chunk()?);
-    let payload = rest.get(..length as usize)?;
+/// The length of the payload of the frame that has this head.
+pub fn length(head: &[u8; HEAD]) -> usize {
+    head[12..]
+        .first_chunk()
+        .map_or(0, |length| u32::from_le_bytes(*length)) as usize
+}
+
+/// The kind of a frame; `None` if it is not whole.
+pub fn kind(frame: &[u8], seed: u64) -> Option<Kind> {
+    let (head, payload) = frame.split_first_chunk::<HEAD>()?;
     let kinds = [Kind::Start, Kind::Rows, Kind::Index, Kind::Searched];
     let kind = kinds.get(usize::from(head[9]))?;
-    (*head == head_of(head[9], payload, seed)).then_some((*kind, payload))
+    (*head == head_of(head[9], payload, seed)).then_some(*kind)
 }
 
 fn head_of(kind: u8, payload: &[u8], seed: u64) -> [u8; HEAD] {
@@ -79,7 +104,10 @@ pub struct Entry<'f> {
 }
 
 /// Length of an entry without its row, bytes.
-const EMPTY: usize = 20;
+const EMPTY: usize = 19;
+
+/// Maximum length of an entry.
+pub const LONGEST_ENTRY: usize = EMPTY + u8::MAX as usize;
 
 impl<'f> Entry<'f> {
     /// The entry at this place in the payload of a frame, and the place of the next one.
@@ -91,20 +119,10 @@ impl<'f> Entry<'f> {
             u64::from_le_bytes(head.take()?),
         );
         let day = Day(u16::from_le_bytes(head.take()?));
-        let length = u16::from_le_bytes(head.take()?);
+        let [length] = head.take()?;
         let row = rest.get(..usize::from(length))?;
         let entry = Self { key, day, row };
         Some((entry, place + EMPTY + row.len()))
-    }
-
-    /// The entries of the payload of a frame.
-    pub fn all(payload: &'f [u8]) -> impl Iterator<Item = Self> {
-        let mut place = 0;
-        std::iter::from_fn(move || {
-            let (entry, next) = Self::at(payload, place)?;
-            place = next;
-            Some(entry)
-        })
     }
 
     /// Appends it to a frame.
@@ -112,7 +130,7 @@ impl<'f> Entry<'f> {
         frame.extend(self.key.0.to_le_bytes());
         frame.extend(self.key.1.to_le_bytes());
         frame.extend(self.day.0.to_le_bytes());
-        frame.extend((self.row.len() as u16).to_le_bytes());
+        frame.push(self.row.len() as u8);
         frame.extend_from_slice(self.row);
     }
 }
@@ -122,8 +140,7 @@ pub fn push_row(frame: &mut Vec<u8>, key: Key, day: Day, row: &Row) {
     let start = frame.len();
     Entry { key, day, row: &[] }.push(frame);
     row.encode(frame);
-    let length = frame.len() - start - EMPTY;
-    frame[start + 18..start + EMPTY].copy_from_slice(&(length as u16).to_le_bytes());
+    frame[start + EMPTY - 1] = (frame.len() - start - EMPTY) as u8;
 }
 
 /// Days after which a used row is marked as used again. So an ordinary run marks nothing: to mark rows, it writes the
@@ -135,7 +152,7 @@ const UNUSED: u16 = 183;
 
 /// A day, as its number since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Day(u16);
+pub struct Day(pub(super) u16);
 
 impl Day {
     /// The day of a moment, nanoseconds since 1970. The last one that is known is in the year 2149.
@@ -148,6 +165,12 @@ impl Day {
     /// from a clock that was wrong.
     pub fn renews(self, marked: Self) -> bool {
         marked > self || self.0 - marked.0 >= MARKED_EVERY
+    }
+
+    /// True if rows have to go, of which the oldest was marked on another day. Then all go that do not stay: so a file is
+    /// not written anew every day.
+    pub fn drops(self, oldest: Self) -> bool {
+        !self.keeps(Self(oldest.0.saturating_add(MARKED_EVERY)))
     }
 
     /// True if a row that was marked on another day stays today. One that goes has not been used for half a year, and

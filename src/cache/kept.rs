@@ -10,8 +10,8 @@ use crate::heartbeat::current;
 use super::CacheError;
 use super::folder::CacheFolder;
 use super::rows::{self, Rows};
+use super::settle::NEW;
 use super::volume;
-use super::writer::NEW;
 
 /// The stored data of one file system.
 #[derive(Debug)]
@@ -76,7 +76,7 @@ impl CacheFolder {
     }
 
     fn contents(&self, name: &str) -> Result<Contents, CacheError> {
-        let Some(mut rows) = Rows::open(self, name)? else {
+        let Some(rows) = Rows::open(self, name)? else {
             return Ok(Contents::default());
         };
         Ok(Contents {
@@ -97,7 +97,7 @@ impl CacheFolder {
         };
         rows::is_ours(&locked)?;
         fs::remove_file(&path)?;
-        // Of a run that was killed while it sorted the rows.
+        // Of a run that was killed while it wrote the file anew.
         match fs::remove_file(self.path().join(format!("{}{NEW}", kept.name))) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error.into()),
             _ => Ok(()),

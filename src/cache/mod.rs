@@ -2,7 +2,8 @@
 //!
 //! A row records the result of reading a file in one state. As long as the file is in that state, the row replaces a
 //! read (`rule`). A run asks for a row with `Cache::lookup`, and stores one with `Cache::learn` (`run`). Each file
-//! system has a file of its own (`volume`, `rows`, `frame`), to which a thread appends in the background (`writer`).
+//! system has a file of its own (`volume`, `rows`, `index`, `log`, `frame`), to which a thread appends in the
+//! background (`writer`). A run that ends alone adds an index, or writes the file anew (`settle`).
 //!
 //! An error of the cache costs a read, never a wrong answer.
 
@@ -13,13 +14,16 @@ use crate::file::{RouteError, Untrusted};
 
 mod folder;
 mod frame;
+mod index;
 mod kept;
+mod log;
 mod row;
 mod rows;
 #[cfg(test)]
 mod rows_tests;
 mod rule;
 mod run;
+mod settle;
 mod volume;
 mod writer;
 

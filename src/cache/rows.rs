@@ -1,64 +1,52 @@
-//! One file of rows. It has two parts: sorted rows in frames of some kilobytes with an index, and a log of what runs
-//! have learned since the rows were sorted.
+//! One file of rows: frames of rows in the order in which runs learned them, and the index of a run that ended alone.
 //!
-//! A run appends frames to the log, so that a kill costs only the last one. Several runs may do so at a time: each has
-//! a shared lock. A run that ends alone writes a new file when the log is long (`merge`).
+//! A run appends frames, so that a kill costs only the last one. Several runs may do so at a time: each has a shared
+//! lock. Later runs request the rows mostly in the same order, so mostly the next one is in the frame that was read last.
 
 use std::ffi::OsStr;
 use std::fs::File;
 use std::mem;
+use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use super::CacheError;
 use super::folder::CacheFolder;
-use super::frame::{self, Day, Entry, HEAD, Key, Kind, WORD};
+use super::frame::{self, Day, Entry, HEAD, Key, Kind, LONGEST_ENTRY, START, WORD, WORD_LEN};
+use super::index::{Index, hash};
+use super::log::Log;
 use super::row::Row;
 use super::rule;
 use crate::hash::SampleDigest;
+use crate::heartbeat::current;
 use crate::sys::{sync, write};
 
-/// Number of frames of sorted rows in memory: rows are mostly requested folder by folder, so in the order of their
-/// inode numbers. A guess.
-const SLOTS: usize = 32;
+/// Length of a page, words.
+const PAGE: u32 = 1024;
 
-/// Maximum length of a log that is used.
-const LONGEST: u64 = 1 << 30;
+/// Number of pages in memory. A guess.
+const SLOTS: usize = 64;
 
 /// A file of rows, opened with a shared lock.
 pub struct Rows {
-    file: Arc<File>,
-    /// Its length when it was read.
-    len: u64,
-    /// Differs from file to file, so that a frame of another file counts as damaged.
-    pub(super) seed: u64,
-    /// The frames of sorted rows.
-    blocks: Vec<Block>,
-    /// Number of sorted rows.
-    sorted: u64,
-    /// Length of the part with the sorted rows and the index.
-    pub(super) sorted_len: u64,
-    /// The log, as it is in the file.
-    log: Vec<u8>,
-    /// The keys and places of its entries, sorted.
-    logged: Vec<(Key, u32)>,
-    /// Length of the log in the file, as far as it is whole.
-    pub(super) log_len: u64,
-    searched: Option<PathBuf>,
-    /// Frames with their numbers, each in the slot that its number leads to.
-    slots: Vec<(Option<usize>, Vec<u8>)>,
-    /// The place of the sorted row that was requested last, and the number of its frame. Mostly the next one is near.
-    next: (usize, usize),
-}
-
-/// A frame of sorted rows: its first key, and its place.
-#[derive(Clone, Copy)]
-struct Block {
-    first: Key,
-    start: u64,
-    end: u64,
+    /// Its end, as far as it is whole, with the places of all entries.
+    pub log: Log,
+    /// The length of its part that the last index in it covers.
+    pub covered: u64,
+    /// The hashes of entries before later ones with the same hash, sorted.
+    pub superseded: Vec<u32>,
+    /// The ends of frames that were read, by number: the place of the beginning if a frame is damaged, 0 if it was not
+    /// read yet. Other runs do not change what is whole.
+    ends: Vec<u32>,
+    /// The whole frame that an entry was requested of last.
+    frame: Range<u32>,
+    /// Parts of frames in memory, with their numbers, each in the slot that its number leads to. An entry is in the page
+    /// in which it begins.
+    pages: Vec<(u32, Vec<u8>)>,
+    /// The place after the entry that was requested last: mostly that of the next one.
+    next: u32,
 }
 
 /// The seed of the checksums in a file with this name.
@@ -79,257 +67,246 @@ impl Rows {
         Ok(Some(rows))
     }
 
-    /// Reads the index and the log. A file of another version and a damaged one have no rows.
-    pub(super) fn read(file: Arc<File>, seed: u64) -> Result<Self, CacheError> {
-        let len = file.metadata()?.len();
+    /// Reads the index, and the frames that it does not cover. A file of another version has no rows.
+    fn read(file: Arc<File>, seed: u64) -> Result<Self, CacheError> {
         is_ours(&file)?;
-        let mut rows = Self {
-            file,
-            len,
-            seed,
-            blocks: Vec::new(),
-            sorted: 0,
-            sorted_len: 0,
-            log: Vec::new(),
-            logged: Vec::new(),
-            log_len: 0,
-            searched: None,
-            slots: Vec::new(),
-            next: (0, 0),
-        };
-        rows.read_index();
-        rows.read_log();
+        let mut rows = Self::new(file, seed);
+        if rows.log.len()? >= START as u64 {
+            rows.read_index();
+            rows.read_log();
+        }
+        rows.sort();
         Ok(rows)
     }
 
+    /// An empty file of rows.
+    pub fn new(file: Arc<File>, seed: u64) -> Self {
+        Self {
+            log: Log::new(file, seed, 0),
+            covered: 0,
+            superseded: Vec::new(),
+            ends: Vec::new(),
+            frame: 0..0,
+            pages: Vec::new(),
+            next: 0,
+        }
+    }
+
+    /// Reads the last index. If it is damaged, everything is read as if there were none.
     fn read_index(&mut self) -> Option<()> {
-        let start = self.bytes(0, self.len.min(64));
-        let Some((Kind::Start, payload)) = frame::first(&start, self.seed) else {
-            return None;
-        };
-        let (offset, sorted) = payload.split_first_chunk()?;
-        let offset = u64::from_le_bytes(*offset);
-        let head = self.bytes(offset, HEAD as u64);
-        let length = u32::from_le_bytes(*head.get(12..)?.first_chunk()?);
-        let end = offset + HEAD as u64 + u64::from(length);
-        let index = self.bytes(offset, end.min(self.len).checked_sub(offset)?);
-        let Some((Kind::Index, payload)) = frame::first(&index, self.seed) else {
-            return None;
-        };
-        self.sorted = u64::from_le_bytes(*sorted.first_chunk()?);
-        let numbers = payload
-            .as_chunks::<8>()
-            .0
-            .iter()
-            .map(|number| u64::from_le_bytes(*number));
-        let numbers: Vec<u64> = numbers.collect();
-        let starts = numbers.as_chunks::<3>().0;
-        let ends = starts.iter().skip(1).map(|next| next[2]).chain([offset]);
-        let blocks = starts
-            .iter()
-            .zip(ends)
-            .map(|(&[subvolume, inode, start], end)| Block {
-                first: (subvolume, inode),
-                start,
-                end,
-            });
-        self.blocks = blocks.collect();
-        self.sorted_len = end;
+        self.covered = START as u64;
+        let mut frame = Vec::new();
+        let kind = self.read_frame(0, &mut frame)?;
+        let offset = u64::from_le_bytes(*frame[HEAD..].first_chunk()?);
+        if kind == Kind::Start && self.read_frame(offset, &mut frame)? == Kind::Index {
+            self.log.index = Index::decode(&frame[HEAD..])?;
+            self.covered = offset + frame.len() as u64;
+        }
         Some(())
     }
 
     fn read_log(&mut self) {
-        let log = self.bytes(self.sorted_len, (self.len - self.sorted_len).min(LONGEST));
-        let mut start = 0;
-        while let Some((kind, payload)) = frame::first(&log[start..], self.seed) {
-            start += HEAD;
+        self.log.end = self.covered;
+        let mut frame = Vec::new();
+        while let Some(kind) = self.read_frame(self.log.end, &mut frame) {
             match kind {
-                Kind::Rows => {
-                    let mut place = 0;
-                    while let Some((entry, next)) = Entry::at(payload, place) {
-                        self.logged.push((entry.key, (start + place) as u32));
-                        place = next;
-                    }
+                Kind::Rows => self.log.index.add(&frame, self.log.end),
+                Kind::Searched => {
+                    let path = frame[HEAD..].split(|byte| *byte == 0).next();
+                    self.log.searched = path.map(|path| OsStr::from_bytes(path).into());
                 }
-                Kind::Searched => self.searched = Some(OsStr::from_bytes(payload).into()),
-                // The index is damaged: the sorted rows are found all the same.
                 Kind::Start | Kind::Index => {}
             }
-            start += payload.len();
+            self.log.end += frame.len() as u64;
         }
-        self.log_len = start as u64;
-        self.log = log;
-        self.logged.sort_unstable();
     }
 
-    /// These bytes of the file. Those that cannot be read are missing, which costs reads of the files that they tell
-    /// of.
-    fn bytes(&self, offset: u64, length: u64) -> Vec<u8> {
-        let mut bytes = vec![0; length as usize];
-        match self.file.read_exact_at(&mut bytes, offset) {
-            Ok(()) => bytes,
-            Err(_) => Vec::new(),
+    /// Replaces `frame` by the frame at this offset, and returns its kind; `None` if there is no whole one.
+    fn read_frame(&self, offset: u64, frame: &mut Vec<u8>) -> Option<Kind> {
+        let mut head = [0; HEAD];
+        self.log.file.read_exact_at(&mut head, offset).ok()?;
+        let length = HEAD + frame::length(&head);
+        if offset.checked_add(length as u64)? > self.log.len().ok()? {
+            return None;
         }
+        frame.resize(length, 0);
+        self.log.file.read_exact_at(frame, offset).ok()?;
+        frame::kind(frame, self.log.seed)
+    }
+
+    /// Makes all rows findable.
+    fn sort(&mut self) {
+        self.log.index.sort();
+        self.superseded = self.log.index.superseded();
+    }
+
+    /// Adds the rows that this run has appended. If other runs have appended some as well, all are read again.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub fn join(mut self, appended: Option<Log>) -> Result<Self, CacheError> {
+        if let Some(appended) = appended {
+            self.log.index.join(appended.index);
+            (self.log.end, self.log.searched) = (appended.end, appended.searched);
+        }
+        if self.log.len()? != self.log.end {
+            return Self::read(self.log.file, self.log.seed);
+        }
+        // The last page has grown.
+        self.pages.clear();
+        self.sort();
+        Ok(self)
     }
 
     /// True if any row is stored.
     pub fn any(&self) -> bool {
-        !self.blocks.is_empty() || !self.logged.is_empty()
+        !self.log.index.entries.is_empty()
     }
 
-    /// Cuts off what a killed run has half written, since what is appended after it would not be found; not if another
-    /// run uses the file.
+    /// Cuts off what a killed run has half written, since what is appended after it would not be found; not if another run
+    /// uses the file.
     fn cut_off(&self) -> Result<(), CacheError> {
-        let whole = self.sorted_len + self.log_len;
-        if whole < self.len {
-            if sync::hold(&*self.file, true)? && self.file.metadata()?.len() == self.len {
-                write::set_length(&*self.file, whole)?;
+        let Log { file, end, .. } = &self.log;
+        let len = self.log.len()?;
+        if *end < len {
+            if sync::hold(&**file, true)? && self.log.len()? == len {
+                write::set_length(&**file, *end)?;
             }
-            sync::hold(&*self.file, false)?;
+            sync::hold(&**file, false)?;
         }
         Ok(())
     }
 
-    /// The file, with its lock.
-    pub fn file(&self) -> Arc<File> {
-        Arc::clone(&self.file)
+    /// The file with its lock, and its length as far as it is whole.
+    pub fn end(&self) -> (Arc<File>, u64) {
+        (Arc::clone(&self.log.file), self.log.end)
     }
 
     /// The path that was searched by the last run that wrote a row.
     pub fn searched(&self) -> Option<&Path> {
-        self.searched.as_deref()
+        self.log.searched.as_deref()
     }
 
-    /// Number of files with a row.
-    pub fn count(&mut self) -> u64 {
-        let mut keys: Vec<Key> = self.logged.iter().map(|(key, _)| *key).collect();
-        keys.dedup();
-        let mut row = Row::default();
-        keys.retain(|&key| self.sorted_row(key, &mut row).is_none());
-        self.sorted + keys.len() as u64
+    /// Number of files with a row. Two files with one hash count as one, which are few.
+    pub fn count(&self) -> u64 {
+        (self.log.index.entries.len() - self.superseded.len()) as u64
     }
 
-    /// Replaces `row` by the row of a file, for any state of the file, and returns the day of its mark; `None`, with
-    /// `row` in any state, if there is none.
+    /// Replaces `row` by the row of a file, for any state of the file, and returns the day of its mark; `None`, with `row`
+    /// in any state, if there is none.
     pub fn find(&mut self, key: Key, row: &mut Row) -> Option<Day> {
-        let mut day = self.sorted_row(key, row);
-        let first = self.logged.partition_point(|(logged, _)| *logged < key);
-        let of_key = self.logged[first..]
-            .iter()
-            .take_while(|(logged, _)| *logged == key);
-        for (_, place) in of_key {
-            let Some((entry, _)) = Entry::at(&self.log, *place as usize) else {
-                continue;
-            };
+        self.find_last(key, row).map(|(day, _)| day)
+    }
+
+    /// The same, with the place of the last entry of this file.
+    fn find_last(&mut self, key: Key, row: &mut Row) -> Option<(Day, u32)> {
+        if self.has_one(key)
+            && let Some((entry, next)) = self.entry(self.next)
+            && entry.key == key
+            && row.read(entry.row)
+        {
+            let day = entry.day;
+            return Some((day, mem::replace(&mut self.next, next)));
+        }
+        let mut found = None;
+        for nth in self.log.index.of(hash(key)) {
+            let place = self.log.index.entries[nth] as u32;
             let mut new = Row::default();
-            if new.read(entry.row) {
-                *row = joined(day.map(|_| &*row), new);
-                day = Some(entry.day);
+            if let Some((entry, next)) = self.entry(place)
+                && entry.key == key
+                && new.read(entry.row)
+            {
+                let day = entry.day;
+                self.next = next;
+                *row = joined(found.map(|_| &*row), new);
+                found = Some((day, place));
             }
         }
-        day
+        found
     }
 
-    fn sorted_row(&mut self, key: Key, row: &mut Row) -> Option<Day> {
-        let holds = |nth: usize| {
-            let (this, next) = (self.blocks.get(nth), self.blocks.get(nth + 1));
-            this.is_some_and(|this| this.first <= key) && next.is_none_or(|next| next.first > key)
-        };
-        // Mostly it is near the row before.
-        let nth = if holds(self.next.1) {
-            self.next.1
-        } else {
-            let after = self.blocks.partition_point(|block| block.first <= key);
-            after.checked_sub(1)?
-        };
-        let mut place = if self.next.1 == nth { self.next.0 } else { 0 };
-        let payload = self.block(nth);
-        // The rows are sorted, so if the next one comes after this file, the search begins anew.
-        if Entry::at(payload, place).is_none_or(|(entry, _)| entry.key > key) {
-            place = 0;
+    /// True if there are no two entries of this key.
+    fn has_one(&self, key: Key) -> bool {
+        self.superseded.binary_search(&hash(key)).is_err()
+    }
+
+    /// The entry at a place, and the place after it; `None` if its frame is damaged or ends there.
+    fn entry(&mut self, place: u32) -> Option<(Entry<'_>, u32)> {
+        if place >= self.end_of_frame(place)? {
+            return None;
         }
-        while let Some((entry, next)) = Entry::at(payload, place) {
-            if entry.key >= key {
-                let is_found = entry.key == key && row.read(entry.row);
-                let day = is_found.then_some(entry.day);
-                self.next = (place, nth);
-                return day;
+        let at = (place % PAGE) as usize * WORD_LEN;
+        let (entry, next) = Entry::at(self.page(place / PAGE), at)?;
+        Some((entry, place + ((next - at) / WORD_LEN) as u32))
+    }
+
+    /// The end of the whole frame with this place.
+    fn end_of_frame(&mut self, place: u32) -> Option<u32> {
+        if !self.frame.contains(&place) {
+            let frames = &self.log.index.frames;
+            let after = frames.partition_point(|start| *start <= place);
+            let nth = after.checked_sub(1)?;
+            let start = frames[nth];
+            self.ends.resize(frames.len(), 0);
+            if self.ends[nth] == 0 {
+                let mut frame = Vec::new();
+                let is_whole = self.read_rows(start, &mut frame).is_some();
+                let length = if is_whole { frame.len() } else { 0 };
+                self.ends[nth] = start + (length / WORD_LEN) as u32;
             }
-            place = next;
+            self.frame = start..self.ends[nth];
         }
-        None
+        Some(self.frame.end)
     }
 
-    /// The payload of a frame of sorted rows; empty if it is damaged.
-    fn block(&mut self, nth: usize) -> &[u8] {
-        if self.slots.is_empty() {
-            let slots = SLOTS.min(self.blocks.len());
-            self.slots.resize_with(slots, Default::default);
+    /// The page of the file with this number, and the rest of its last entry.
+    fn page(&mut self, nth: u32) -> &[u8] {
+        self.pages.resize_with(SLOTS, || (u32::MAX, Vec::new()));
+        let at = nth as usize % SLOTS;
+        if self.pages[at].0 != nth {
+            let mut page = mem::take(&mut self.pages[at].1);
+            page.resize(PAGE as usize * WORD_LEN + LONGEST_ENTRY, 0);
+            let offset = u64::from(nth) * u64::from(PAGE) * WORD_LEN as u64;
+            let length = self.log.file.read_at(&mut page, offset).unwrap_or(0);
+            page.truncate(length);
+            self.pages[at] = (nth, page);
         }
-        let at = nth % self.slots.len();
-        if self.slots[at].0 != Some(nth) {
-            let (_, mut frame) = mem::take(&mut self.slots[at]);
-            self.read_block(nth, &mut frame);
-            self.slots[at] = (Some(nth), frame);
-        }
-        self.slots[at].1.get(HEAD..).unwrap_or_default()
+        &self.pages[at].1
     }
 
-    /// Replaces `frame` by a frame of sorted rows, by nothing if it is damaged.
-    fn read_block(&self, nth: usize, frame: &mut Vec<u8>) {
-        let Block { start, end, .. } = self.blocks[nth];
-        frame.resize(end.saturating_sub(start) as usize, 0);
-        let is_read = self.file.read_exact_at(frame, start).is_ok();
-        let payload = match frame::first(frame, self.seed) {
-            Some((Kind::Rows, payload)) if is_read => payload.len(),
-            _ => 0,
-        };
-        frame.truncate(HEAD + payload);
+    fn read_rows(&self, start: u32, frame: &mut Vec<u8>) -> Option<()> {
+        let kind = self.read_frame(u64::from(start) * WORD_LEN as u64, frame);
+        (kind == Some(Kind::Rows)).then_some(())
     }
 
-    /// Passes the entries of all rows to `each`, in the order of their keys.
-    pub(super) fn each(&self, mut each: impl FnMut(Entry<'_>)) {
-        let mut bytes = Vec::new();
-        let mut pass = |sorted: Option<Entry<'_>>, logged: &[(Key, u32)]| {
-            let logged = logged
-                .iter()
-                .filter_map(|(_, place)| Entry::at(&self.log, *place as usize));
-            let mut entries = sorted.into_iter().chain(logged.map(|(entry, _)| entry));
-            let Some(mut last) = entries.next() else {
-                return;
-            };
-            let mut row = None;
-            for entry in entries {
-                let before = row.or_else(|| decoded(last.row));
-                row = decoded(entry.row)
-                    .map(|new| joined(before.as_ref(), new))
-                    .or(before);
-                last = entry;
+    /// Passes an entry for each file to `each`, in the order of the last entries.
+    pub(super) fn each(&mut self, mut each: impl FnMut(Entry<'_>)) {
+        let (mut frame, mut row, mut bytes) = (Vec::new(), Row::default(), Vec::new());
+        for nth in 0..self.log.index.frames.len() {
+            // A large file takes some time.
+            current::beat();
+            let start = self.log.index.frames[nth];
+            if self.read_rows(start, &mut frame).is_none() {
+                continue;
             }
-            if let Some(row) = row {
-                bytes.clear();
-                row.encode(&mut bytes);
-                each(Entry {
-                    row: &bytes,
-                    ..last
-                });
-            } else {
-                each(last);
-            }
-        };
-        let mut logged = self.logged.chunk_by(|a, b| a.0 == b.0).peekable();
-        let mut frame = Vec::new();
-        for nth in 0..self.blocks.len() {
-            self.read_block(nth, &mut frame);
-            for sorted in Entry::all(frame.get(HEAD..).unwrap_or_default()) {
-                while let Some(of_key) = logged.next_if(|of_key| of_key[0].0 < sorted.key) {
-                    pass(None, of_key);
+            let mut at = HEAD;
+            while let Some((entry, next)) = Entry::at(&frame, at) {
+                let place = start + (at / WORD_LEN) as u32;
+                at = next;
+                if self.has_one(entry.key) {
+                    each(entry);
+                } else if let Some((_, last)) = self.find_last(entry.key, &mut row)
+                    && last == place
+                {
+                    bytes.clear();
+                    row.encode(&mut bytes);
+                    each(Entry {
+                        row: &bytes,
+                        ..entry
+                    });
                 }
-                let of_key = logged.next_if(|of_key| of_key[0].0 == sorted.key);
-                pass(Some(sorted), of_key.unwrap_or_default());
             }
         }
-        logged.for_each(|of_key| pass(None, of_key));
     }
 }
 
@@ -345,11 +322,6 @@ pub fn is_ours(file: &File) -> Result<(), CacheError> {
     } else {
         Err(CacheError::Occupied("is a file"))
     }
-}
-
-fn decoded(bytes: &[u8]) -> Option<Row> {
-    let mut row = Row::default();
-    row.read(bytes).then_some(row)
 }
 
 /// A new row, with the data of an older one if it still applies.

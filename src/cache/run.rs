@@ -18,8 +18,8 @@ use super::frame::{Day, Key};
 use super::row::{FileState, Row};
 use super::rows::Rows;
 use super::rule::{self, Trust};
+use super::settle::settle;
 use super::volume::{NotCached, VolumeKey};
-use super::writer::merge;
 use super::writer::{Target, Writer};
 
 /// The use of a cache by a run.
@@ -178,7 +178,7 @@ impl<'a> Cache<'a> {
         let writer = Writer::new(Target {
             folder: Arc::clone(&self.folder),
             name: name.clone(),
-            file: rows.as_ref().map(Rows::file),
+            file: rows.as_ref().map(Rows::end),
             searched: self.searched(folder)?,
         });
         Ok(RowFile {
@@ -275,12 +275,11 @@ impl<'a> Cache<'a> {
 
 impl RowFile {
     fn end(self, folder: &CacheFolder, today: Day, cut_short: bool) -> Result<(), CacheError> {
-        let written = self.writer.finish()?;
-        let is_due = !cut_short && (written.is_some() || !self.used.is_empty());
-        match written.or_else(|| self.rows.map(|rows| rows.file())) {
-            Some(file) if is_due => merge(folder, &self.name, file, self.used, today),
-            _ => Ok(()),
+        let appended = self.writer.finish()?;
+        if cut_short || appended.is_none() && self.used.is_empty() {
+            return Ok(());
         }
+        settle(folder, &self.name, self.rows, appended, self.used, today)
     }
 }
 

@@ -52,6 +52,13 @@ pub fn append(fd: impl AsFd, mut bytes: &[u8]) -> Result<()> {
     Ok(())
 }
 
+/// Writes over the first bytes of a file that was opened for appending, to which nothing more is appended.
+pub fn over_the_beginning(fd: impl AsFd, bytes: &[u8]) -> Result<()> {
+    // Otherwise Linux appends them, whatever the offset is.
+    rustix::fs::fcntl_setfl(&fd, OFlags::empty())?;
+    at(fd, bytes, 0)
+}
+
 /// Sets a file's length; what it gains is a hole.
 pub fn set_length(fd: impl AsFd, length: u64) -> Result<()> {
     fault::point()?;

@@ -273,7 +273,7 @@ impl Session<'_> {
         let mut summary = self.sets.deliverer.summary.clone();
         summary.cached = self.cached.spared;
         if let Some(cache) = self.cached.cache.take() {
-            // Sorting rows takes as much memory as the tables.
+            // Indexing rows takes memory as well.
             drop((self.machine, self.dirs, self.names, self.sets));
             cache.end(summary.interrupted);
         }
