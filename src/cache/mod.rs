@@ -31,7 +31,7 @@ pub use folder::{CacheFolder, Choice};
 pub use kept::{Contents, StoredVolume};
 pub use row::{FileState, Row};
 pub use rows::Rows;
-pub use rule::{MARGIN, Trust};
+pub use rule::{MARGIN, Storing, Trust};
 pub use run::{Cache, CacheUse, RowKey};
 pub use volume::{NotCached, VolumeKey};
 

@@ -19,8 +19,8 @@ pub enum Trust {
 /// A write through a memory map sets the times when the first byte of a page changes, and not again before the kernel
 /// has written that page back: by default within 30 s (`vm.dirty_expire_centisecs`) and one round of the writeback
 /// thread, 5 s (`vm.dirty_writeback_centisecs`). Until then, the bytes may change while the times stay. Where the
-/// kernel tells, nothing is stored of files with dirty pages, however old their times are (`read/reader.rs`). The
-/// margin remains for files about which it does not tell, and for times that are coarser than they look.
+/// kernel tells, nothing is stored of files with dirty pages ([`Storing::IfClean`]). The margin remains for files about
+/// which it does not tell, and for times that are coarser than they look.
 pub const MARGIN: Duration = Duration::from_secs(60);
 
 const SECOND_NS: i64 = 1_000_000_000;
@@ -32,6 +32,43 @@ const SECOND_NS: i64 = 1_000_000_000;
 pub fn is_settled(state: &FileState, began_ns: i64) -> bool {
     let margin = MARGIN.as_nanos() as i64;
     state.ctime_ns % SECOND_NS != 0 && state.ctime_ns.saturating_add(margin) < began_ns
+}
+
+/// Whether the results of reads of a file are stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Storing {
+    /// They are not.
+    Nothing,
+    /// If no page of the file was dirty when the read began.
+    IfClean,
+    /// They are: its pages were written back long ago.
+    All,
+}
+
+/// Whether the results of reads of a file in this state are stored. `clean_ns` is the moment before which all pages
+/// were dirtied that have been written back, if it is known.
+pub fn storing(state: &FileState, by_path: bool, began_ns: i64, clean_ns: Option<i64>) -> Storing {
+    if by_path {
+        // The clock of its times may be another one.
+        Storing::IfClean
+    } else if !is_settled(state, began_ns) {
+        Storing::Nothing
+    } else if clean_ns.is_some_and(|clean_ns| state.ctime_ns < clean_ns) {
+        Storing::All
+    } else {
+        Storing::IfClean
+    }
+}
+
+/// The moment before which no page was dirtied that is still dirty, an hour ago: the kernel writes a page back once it has
+/// been dirty for as long as one of these settings says, at the next round of its thread. `None` if both together take more
+/// than ten minutes, if there are no rounds, or if a setting cannot be read. A disk has six times as long as the kernel.
+pub fn clean_ns(now_ns: i64, setting: impl Fn(&str) -> Option<String>) -> Option<i64> {
+    let centiseconds = |name| setting(name)?.trim().parse::<u32>().ok();
+    let expire = centiseconds("dirty_expire_centisecs")?;
+    let round = centiseconds("dirty_writeback_centisecs").filter(|round| *round > 0)?;
+    let is_soon = expire.checked_add(round)? <= 10 * 60 * 100;
+    is_soon.then_some(now_ns - 3600 * SECOND_NS)
 }
 
 /// True if the data that a run which began at `began_ns` read of a file in the state `was` applies to a file that is in
@@ -197,6 +234,42 @@ mod tests {
             ..WAS
         };
         assert!(!is_settled(&never, i64::MAX));
+    }
+
+    #[test]
+    fn dirty_pages_are_asked_for_unless_they_were_written_back_long_ago() {
+        let began = CHANGED + 2 * MINUTE;
+        for (by_path, began, clean_ns, expected) in [
+            (false, CHANGED, Some(CHANGED + 1), Storing::Nothing),
+            (false, began, None, Storing::IfClean),
+            (false, began, Some(CHANGED), Storing::IfClean),
+            (false, began, Some(CHANGED + 1), Storing::All),
+            (true, began, Some(CHANGED + 1), Storing::IfClean),
+            (true, CHANGED, None, Storing::IfClean),
+        ] {
+            assert_eq!(storing(&WAS, by_path, began, clean_ns), expected);
+        }
+    }
+
+    #[test]
+    fn pages_are_clean_after_an_hour_where_the_kernel_writes_them_within_ten_minutes() {
+        for (expire, round, is_known) in [
+            (Some("3000\n"), Some("500\n"), true),
+            (Some("0\n"), Some("60000\n"), true),
+            (Some("3000\n"), Some("0\n"), false),
+            (Some("59501\n"), Some("500\n"), false),
+            (Some("4294967295\n"), Some("500\n"), false),
+            (Some("3000\n"), Some("soon\n"), false),
+            (None, Some("500\n"), false),
+            (Some("3000\n"), None, false),
+        ] {
+            let setting = |name: &str| match name {
+                "dirty_expire_centisecs" => expire.map(str::to_owned),
+                _ => round.map(str::to_owned),
+            };
+            let expected = is_known.then_some(CHANGED - 60 * MINUTE);
+            assert_eq!(clean_ns(CHANGED, setting), expected, "{expire:?} {round:?}");
+        }
     }
 
     #[test]

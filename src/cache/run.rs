@@ -17,7 +17,7 @@ use super::folder::{CacheFolder, Choice};
 use super::frame::{Day, Key};
 use super::row::{FileState, Row};
 use super::rows::Rows;
-use super::rule::{self, Trust};
+use super::rule::{self, Storing, Trust};
 use super::settle::settle;
 use super::volume::{NotCached, VolumeKey};
 use super::writer::{Target, Writer};
@@ -53,6 +53,8 @@ pub struct Cache<'a> {
     folder: Arc<CacheFolder>,
     /// The start of the run, nanoseconds since 1970: no read began before.
     began_ns: i64,
+    /// A page that was dirtied before is clean, by the clock of the system; `None` if the kernel may take longer.
+    clean_ns: Option<i64>,
     /// The absolute searched paths, in alphabetical order.
     searched: Vec<PathBuf>,
     /// Files of rows with their UUIDs; `None` if the file cannot be used.
@@ -90,11 +92,13 @@ impl<'a> Cache<'a> {
         let absolute = |path: &Path| path::absolute(path).unwrap_or_else(|_| path.to_owned());
         let mut searched: Vec<PathBuf> = searched.map(absolute).collect();
         searched.sort();
+        let setting = |name: &str| fs::read_to_string(Path::new("/proc/sys/vm").join(name)).ok();
         Some(Self {
             observer,
             wanted,
             folder: Arc::new(folder.ok()?),
-            began_ns: now_ns(wanted),
+            began_ns: now_ns(wanted.ahead),
+            clean_ns: rule::clean_ns(now_ns(Duration::ZERO), setting),
             searched,
             files: Vec::new(),
             places: Vec::new(),
@@ -225,12 +229,19 @@ impl<'a> Cache<'a> {
         }
     }
 
-    /// True if the results of reads of a file in this state are stored.
+    /// Whether the results of reads of a file in this state are stored.
+    pub fn storing(&self, volume: DevIndex, is: &FileState) -> Storing {
+        match self.place_of(volume) {
+            Some((key, at)) if matches!(self.files.get(at), Some((_, Some(_)))) => {
+                rule::storing(is, key.by_path, self.began_ns, self.clean_ns)
+            }
+            _ => Storing::Nothing,
+        }
+    }
+
+    /// True if they may be stored.
     pub fn learns(&self, volume: DevIndex, is: &FileState) -> bool {
-        self.place_of(volume).is_some_and(|(key, at)| {
-            let is_kept = key.by_path || rule::is_settled(is, self.began_ns);
-            is_kept && matches!(self.files.get(at), Some((_, Some(_))))
-        })
+        self.storing(volume, is) != Storing::Nothing
     }
 
     /// Stores results of reads of a file in this state, if results are stored for it.
@@ -238,7 +249,7 @@ impl<'a> Cache<'a> {
         if !self.learns(at.volume, is) {
             return;
         }
-        let (began_ns, wanted) = (self.began_ns, self.wanted);
+        let (began_ns, ahead) = (self.began_ns, self.wanted.ahead);
         let Some(file) = self.file(at.volume) else {
             return;
         };
@@ -247,7 +258,7 @@ impl<'a> Cache<'a> {
             let mut before = Row::default();
             let rows = file.rows.as_mut();
             let is_known = rows.is_some_and(|rows| rows.find(at.numbers, &mut before).is_some());
-            state = rule::seen(is, is_known.then_some(&before), now_ns(wanted));
+            state = rule::seen(is, is_known.then_some(&before), now_ns(ahead));
         }
         let Some(state) = state else { return };
         (row.state, row.began_ns) = (state, began_ns);
@@ -315,10 +326,10 @@ fn tell(observer: &dyn Observer, choice: Choice, lasts: bool, problem: Problem) 
     }
 }
 
-/// The time of the cache's clock.
-fn now_ns(wanted: &CacheUse) -> i64 {
+/// The time of a clock that is so far ahead of the system's.
+fn now_ns(ahead: Duration) -> i64 {
     let now = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .unwrap_or_default();
-    i64::try_from((now + wanted.ahead).as_nanos()).unwrap_or(i64::MAX)
+    i64::try_from((now + ahead).as_nanos()).unwrap_or(i64::MAX)
 }

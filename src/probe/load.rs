@@ -206,6 +206,7 @@ impl TestData {
             spans: [Span { offset, len }, Span { offset, len: 0 }],
             ask: Ask::BytesFromDisk,
             is_stored: false,
+            may_be_dirty: false,
         }
     }
 }

@@ -263,14 +263,16 @@ impl Reader {
 /// are clean now, each change after this call leaves a new ctime. A query after the read proves less: a page that was
 /// dirty during the read may have been changed after it was read, and written back before the query.
 pub fn may_be_stored(task: &Task, fd: BorrowedFd<'_>) -> bool {
+    if !(task.is_stored && task.may_be_dirty) {
+        return task.is_stored;
+    }
     let [first, second] = task.spans;
     // A head is the beginning of the whole that is read along with it.
     let is_within =
         first.offset >= second.offset && first.offset + first.len <= second.offset + second.len;
     let spans = [(!is_within).then_some(first), Some(second)];
     let mut spans = spans.into_iter().flatten().filter(|span| span.len > 0);
-    task.is_stored
-        && !spans.any(|span| page_cache::is_unwritten(fd, span.offset, span.len) == Some(true))
+    !spans.any(|span| page_cache::is_unwritten(fd, span.offset, span.len) == Some(true))
 }
 
 /// Tries to open something. While descriptors are short, it tries again up to this many times, each time after a wait.

@@ -50,6 +50,8 @@ pub struct Task {
     pub ask: Ask,
     /// The results are to be stored for later runs, if all of the bytes are on the disk before they are read.
     pub is_stored: bool,
+    /// It has to be asked whether they are.
+    pub may_be_dirty: bool,
 }
 
 /// The request for a file.

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::cache::{Cache, FileState};
+use crate::cache::{Cache, FileState, Storing};
 use crate::decide::{HEAD, Machine, TAIL, Want};
 use crate::device::is_read_on;
 use crate::file::FileIndex;
@@ -153,6 +153,7 @@ impl Describer<'_> {
         let file_table = self.machine.file_table();
         let dev = file_table.volume(file);
         let is = || FileState::of(file, file_table);
+        let storing = self.cache.map(|cache| cache.storing(dev, &is()));
         Task {
             ticket: Ticket::default(),
             file,
@@ -167,7 +168,8 @@ impl Describer<'_> {
                 Want::Verify => Ask::EveryByte,
                 _ => Ask::Bytes,
             },
-            is_stored: self.cache.is_some_and(|cache| cache.learns(dev, &is())),
+            is_stored: storing.is_some_and(|storing| storing != Storing::Nothing),
+            may_be_dirty: storing == Some(Storing::IfClean),
         }
     }
 }

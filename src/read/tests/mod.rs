@@ -102,6 +102,7 @@ pub fn task(
         spans,
         ask: Ask::Bytes,
         is_stored: false,
+        may_be_dirty: false,
         numbering: Numbering::Unique,
     }
 }
