@@ -22,8 +22,8 @@ const LONGEST: usize = 4000;
 /// steps. Without `openat2` (Linux 5.6; some containers forbid it) each part is opened by itself.
 pub fn open(path: &[u8]) -> Result<OwnedFd> {
     fault::point()?;
-    let mut at = folder(CWD, c"/", ResolveFlags::empty())?;
-    let mut rest = path;
+    let (first, mut rest) = split(path);
+    let mut at = below(CWD, &[b"/", first].concat())?;
     while !rest.is_empty() {
         let (part, after) = split(rest);
         if !part.is_empty() {
@@ -48,32 +48,20 @@ fn split(path: &[u8]) -> (&[u8], &[u8]) {
     }
 }
 
-fn below(at: &OwnedFd, part: &[u8]) -> Result<OwnedFd> {
+fn below(at: impl AsFd, part: &[u8]) -> Result<OwnedFd> {
     let name = CString::new(part).map_err(|_| Errno::INVAL)?;
     open_below(at, &name)
 }
 
-/// Opens a folder below an open one as a starting point for other calls; its path is relative and no link on it is
+/// Opens a folder below an open one as a starting point for other calls, or by an absolute path; no link on the path is
 /// followed. The path must not be longer than the kernel takes at once.
 pub fn open_below(at: impl AsFd, path: &CStr) -> Result<OwnedFd> {
-    match folder(&at, path, ResolveFlags::NO_SYMLINKS) {
+    // With O_NOFOLLOW a link at the end of the path would be "not a directory".
+    let flags = FLAGS.difference(OFlags::NOFOLLOW);
+    match openat2(&at, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS) {
         Err(Errno::NOSYS | Errno::PERM) => one_by_one(&at, path.to_bytes()),
         opened => opened,
     }
-}
-
-fn folder(at: impl AsFd, name: &CStr, resolve: ResolveFlags) -> Result<OwnedFd> {
-    if resolve.is_empty() {
-        return openat(at, name, FLAGS, Mode::empty());
-    }
-    // With O_NOFOLLOW a link at the end of the path would be "not a directory".
-    openat2(
-        at,
-        name,
-        FLAGS.difference(OFlags::NOFOLLOW),
-        Mode::empty(),
-        resolve,
-    )
 }
 
 const FLAGS: OFlags = OFlags::PATH
@@ -82,7 +70,8 @@ const FLAGS: OFlags = OFlags::PATH
     .union(OFlags::CLOEXEC);
 
 fn one_by_one(at: impl AsFd, path: &[u8]) -> Result<OwnedFd> {
-    let mut here = rustix::io::fcntl_dupfd_cloexec(at, 0)?;
+    let start = if path.starts_with(b"/") { c"/" } else { c"." };
+    let mut here = openat(at, start, FLAGS, Mode::empty())?;
     for part in path.split(|&b| b == b'/').filter(|part| !part.is_empty()) {
         let name = CString::new(part).map_err(|_| Errno::INVAL)?;
         here = match openat(&here, &name, FLAGS, Mode::empty()) {
@@ -280,9 +269,13 @@ mod tests {
         std::fs::create_dir_all(real.join("a/b")).expect("folders");
         std::os::unix::fs::symlink("a", real.join("link")).expect("a link");
         let at = open(real.as_os_str().as_bytes()).expect("the folder");
+        let below = |at: &OwnedFd, path: &[u8]| below(at, path);
         let one_by_one = |at: &OwnedFd, path: &[u8]| one_by_one(at, path);
         for open in [below, one_by_one] {
             assert!(open(&at, b"a/b").is_ok());
+            let absolute = |name| real.join(name).into_os_string().into_encoded_bytes();
+            assert!(open(&at, &absolute("a/b")).is_ok());
+            assert_eq!(open(&at, &absolute("link/b")).err(), Some(Errno::LOOP));
             assert_eq!(open(&at, b"link/b").err(), Some(Errno::LOOP));
             assert_eq!(open(&at, b"link").err(), Some(Errno::LOOP));
             assert_eq!(open(&at, b"missing/b").err(), Some(Errno::NOENT));
