@@ -6,7 +6,10 @@
 
 pub mod current;
 
+use std::ffi::OsStr;
+use std::fs;
 use std::io::{self, ErrorKind};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::thread;
@@ -21,6 +24,9 @@ const NAMED: Duration = Duration::from_secs(10);
 
 /// Longest time that counts between two looks. While the run was stopped or the machine slept, no thread could answer.
 const STEP: Duration = Duration::from_secs(1);
+
+/// Where `/proc` has a link to each open file. The path of such a link stands for that of the file.
+pub const OPEN_FILES: &str = "/proc/self/fd/";
 
 /// In place of a number: the wait for a path is limited.
 const LIMITED: u32 = u32::MAX;
@@ -111,7 +117,7 @@ impl Heartbeat {
     }
 
     fn ask_about_name(&self, at: u32, name: &[u8]) {
-        name.clone_into(&mut self.name());
+        name.clone_into(&mut self.text());
         self.ask(at);
     }
 
@@ -133,9 +139,17 @@ impl Heartbeat {
         self.at.load(Ordering::Relaxed)
     }
 
-    /// The path, or the name, that it asks about.
-    pub fn name(&self) -> MutexGuard<'_, Vec<u8>> {
+    fn text(&self) -> MutexGuard<'_, Vec<u8>> {
         locked(&self.name)
+    }
+
+    /// The path, or the name, that it asks about.
+    pub fn name(&self) -> Vec<u8> {
+        let name = self.text().clone();
+        let link = name.starts_with(OPEN_FILES.as_bytes());
+        let path = link.then(|| fs::read_link(OsStr::from_bytes(&name)).ok());
+        path.flatten()
+            .map_or(name, |path| path.into_os_string().into_vec())
     }
 
     fn seen(&self) -> MutexGuard<'_, Seen> {

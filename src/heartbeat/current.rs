@@ -72,13 +72,13 @@ pub fn ask_of(volume: u16) {
     });
 }
 
-/// As [`ask_of`], in a thread that asks about volumes; in another one as [`ask_about`], for a path that costs work to
-/// find out.
+/// As [`ask_of`], in a thread that asks about volumes; in another one as [`ask_about`], with the link of `/proc` that
+/// leads to the file, which stays open until the answer comes.
 #[inline]
-pub fn ask_of_file(volume: u16, path: impl FnOnce() -> Option<Vec<u8>>) {
+pub fn ask_of_file(volume: u16, link: impl FnOnce() -> String) {
     with_current(|current| match current.subject {
         Subject::Volume => current.ask(volume.into()),
-        _ => current.ask_about(0, &path().unwrap_or_default()),
+        _ => current.ask_about(0, link().as_bytes()),
     });
 }
 
@@ -104,7 +104,7 @@ impl Call {
         let mut before = None;
         with_current(|current| {
             let is_at_work = current.is_at_work();
-            before = is_at_work.then(|| (current.at(), current.name().clone()));
+            before = is_at_work.then(|| (current.at(), current.text().clone()));
             current.ask_about(at, path.as_os_str().as_bytes());
         });
         Self { before }

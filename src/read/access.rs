@@ -88,7 +88,7 @@ impl Access {
 
 /// The thread makes calls to the file system of this volume, about this file, from now on.
 pub(super) fn ask(volume: VolumeId, fd: impl AsFd) {
-    current::ask_of_file(volume.0, || open::path_of(fd));
+    current::ask_of_file(volume.0, || open::link_to(fd));
 }
 
 /// Reads before this offset are not counted: they take no noticeable time.

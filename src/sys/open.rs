@@ -1,12 +1,12 @@
 //! Opening folders and files without ever following, blocking or leaking.
 
 use std::ffi::CStr;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 use rustix::fs::{Mode, OFlags, openat};
 use rustix::io::{Errno, Result};
 
-use crate::heartbeat::current;
+use crate::heartbeat::{OPEN_FILES, current};
 
 /// The folder that relative paths start from.
 pub use rustix::fs::CWD;
@@ -30,13 +30,16 @@ pub fn folder_handle(at: impl AsFd, name: &CStr) -> Result<OwnedFd> {
     opened(at, name, OFlags::PATH | OFlags::DIRECTORY)
 }
 
+/// The link of `/proc` that leads to an open file or folder.
+pub fn link_to(fd: impl AsFd) -> String {
+    format!("{OPEN_FILES}{}", fd.as_fd().as_raw_fd())
+}
+
 /// The path of an open file or folder as the kernel has it, without links and `..`; `None` without `/proc`.
 ///
 /// Two descriptors of one mount with the same path are one directory entry.
 pub fn path_of(fd: impl AsFd) -> Option<Vec<u8>> {
-    use std::os::fd::AsRawFd;
-    let link = format!("/proc/self/fd/{}", fd.as_fd().as_raw_fd());
-    let path = rustix::fs::readlink(link, Vec::new()).ok()?;
+    let path = rustix::fs::readlink(link_to(fd), Vec::new()).ok()?;
     Some(path.into_bytes())
 }
 

@@ -303,7 +303,7 @@ impl Watch {
 /// The mount point of the path that a thread waits for, and the path for people to read. Makes no call to that file
 /// system.
 fn place_of(heartbeat: &Heartbeat) -> (PathBuf, String) {
-    let name = heartbeat.name().clone();
+    let name = heartbeat.name();
     let path = Path::new(OsStr::from_bytes(&name));
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let point = Mounts::read().point_above(&path);

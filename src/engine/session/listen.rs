@@ -184,7 +184,7 @@ impl Session<'_> {
     /// to any of these file systems.
     fn place_of(&self, heartbeat: &Heartbeat) -> (PathBuf, Option<u64>) {
         let at = heartbeat.at();
-        let (name, mounts) = (heartbeat.name().clone(), Mounts::read());
+        let (name, mounts) = (heartbeat.name(), Mounts::read());
         match heartbeat.subject {
             Subject::Volume => {
                 let volume = self.reads.volumes.get(VolumeId(at as u16));
