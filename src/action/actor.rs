@@ -10,13 +10,13 @@ pub use empty_folders::FolderTally;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::fmt;
 use std::os::fd::{AsFd, OwnedFd};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use rustix::io::Errno;
 
 use super::access::ActionKind;
 use super::access::Common;
-use super::coherence::FileSystems;
+use super::coherence::{FileSystems, Location};
 use super::failure::failure;
 use super::journal::Journal;
 use super::journal::record::Record;
@@ -26,6 +26,7 @@ use super::step::check::OwnChanges;
 use super::step::synced::Synced;
 use super::step::{Outcome, Settings, Step};
 use super::ways::folder_entry::Identity;
+use super::ways::folder_identity::Parents;
 use crate::file::trust;
 use crate::heartbeat::current;
 use crate::sys::process::{self, Idle};
@@ -43,8 +44,14 @@ pub struct Actor {
     synced: Synced,
     /// Whether each file system may answer from a cache.
     file_systems: FileSystems,
+    /// The trash for the files at each location, as it was when this portion began: each step looks at it again.
+    trashes: HashMap<Location, Vec<u8>>,
+    /// Who may change the folders that this portion moves files into.
+    parents: Parents,
     /// Changed folders that may not be on the disk yet.
     folders: HashMap<Vec<u8>, OwnedFd>,
+    /// The files of finished steps, for the next thread that has time to close them.
+    spent: Arc<Mutex<Spent>>,
     /// Steps that ended, but were not reported yet.
     ended: VecDeque<Ended>,
     /// Number of steps of one portion, as far as descriptors allow.
@@ -66,6 +73,9 @@ impl fmt::Debug for Actor {
             .finish_non_exhaustive()
     }
 }
+
+/// Open files of steps, each with the path of a file that is acted on.
+type Spent = Vec<(Vec<u8>, [OwnedFd; 2])>;
 
 /// A step that ended.
 struct Ended {
@@ -112,7 +122,10 @@ impl Actor {
             kept: HashSet::new(),
             synced: Synced::default(),
             file_systems: FileSystems::default(),
+            trashes: HashMap::new(),
+            parents: Parents::default(),
             folders: HashMap::new(),
+            spent: Arc::default(),
             ended: VecDeque::new(),
             portion: portion(),
             on_end: Box::new(|_| {}),
@@ -151,10 +164,8 @@ impl Actor {
     pub fn perform_groups(&mut self, groups: Vec<Vec<Step>>, tell: Tell<'_>) {
         let mut unsynced = Vec::new();
         let drafted = self.draft_groups(groups, &mut unsynced);
-        let intents = drafted
-            .iter()
-            .flatten()
-            .filter_map(|(_, act)| act.as_ref().ok());
+        let acts = drafted.iter().flatten();
+        let intents = acts.filter_map(|(_, act)| act.as_ref().ok());
         let intents = intents.map(|drafted| Record::Intent(Box::new(drafted.intent.clone())));
         let intents: Vec<_> = intents.collect();
         let written = self.sync(&intents, unsynced, tell);

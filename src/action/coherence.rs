@@ -44,10 +44,14 @@ pub struct Location {
 }
 
 impl Location {
+    /// The location of what has this metadata.
+    pub fn of(&stat::Stat { dev, mount, .. }: &stat::Stat) -> Self {
+        Self { dev, mount }
+    }
+
     /// The location of an open folder, and of its entries.
     pub fn of_folder(folder: impl AsFd) -> Result<Self> {
-        let stat::Stat { dev, mount, .. } = stat::descriptor(folder)?;
-        Ok(Self { dev, mount })
+        stat::descriptor(folder).map(|now| Self::of(&now))
     }
 }
 

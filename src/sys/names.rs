@@ -2,7 +2,7 @@
 
 use std::ffi::CStr;
 use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::fs::{AtFlags, FileType, RawDir, RenameFlags};
 use rustix::io::{Errno, Result};
@@ -93,8 +93,8 @@ pub fn link_open_file(file: impl AsFd, to: impl AsFd, new: &CStr) -> Result<()> 
         Err(Errno::NOENT | Errno::INVAL) => {}
         linked => return linked,
     }
-    let path = format!("/proc/self/fd/{}", file.as_fd().as_raw_fd());
-    rustix::fs::linkat(rustix::fs::CWD, path, to, new, AtFlags::SYMLINK_FOLLOW)
+    let link = super::open::link_to(file);
+    rustix::fs::linkat(rustix::fs::CWD, link, to, new, AtFlags::SYMLINK_FOLLOW)
 }
 
 /// Makes a symbolic link that holds this text.

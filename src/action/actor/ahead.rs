@@ -17,13 +17,17 @@ use crate::action::step::pair::Act;
 use crate::action::ways::folder_entry::Identity;
 use crate::hash::ContentDigest;
 use crate::heartbeat::current;
+use crate::lock::locked;
+
+/// Number of groups that are handed over together: to wake the other thread takes as long as to check a group.
+const TOGETHER: usize = 8;
 
 /// Maximum number of groups that are checked and wait for their turn. Each step keeps four descriptors open, and delays
 /// writers of its two files.
 const DEPTH: usize = 16;
 
 /// Number of descriptors of checked steps that wait, where no step belongs together with another.
-pub(super) const DESCRIPTORS: usize = 4 * (DEPTH + 1);
+pub(super) const DESCRIPTORS: usize = 4 * (DEPTH + TOGETHER);
 
 /// Maximum size of files that are checked ahead, so that writers wait no longer than such a check takes. Larger files
 /// are checked when it is their turn.
@@ -103,15 +107,15 @@ pub(super) fn in_order<T: Send, R: Send>(
     mut hand_over: impl FnMut(R),
 ) {
     let may_run_ahead = may_run_ahead && items.len() >= FEWEST;
+    let together = if may_run_ahead { TOGETHER } else { 1 };
     let items = Mutex::new(items.into_iter());
     let next = || {
-        items
-            .lock()
-            .map_or(None, |mut items| items.next())
-            .map(&make)
+        let taken: Vec<T> = locked(&items).by_ref().take(together).collect();
+        let made: Vec<R> = taken.into_iter().map(&make).collect();
+        (!made.is_empty()).then_some(made)
     };
     thread::scope(|scope| {
-        let (to_actor, from_thread) = bounded(DEPTH);
+        let (to_actor, from_thread) = bounded(DEPTH / TOGETHER);
         let heartbeat = current::child();
         let ahead = move || {
             current::watched(heartbeat, || {
@@ -135,6 +139,7 @@ pub(super) fn in_order<T: Send, R: Send>(
             current::rest();
             from_thread.recv().ok()
         });
-        ahead.chain(iter::from_fn(next)).for_each(&mut hand_over);
+        let all = ahead.chain(iter::from_fn(next)).flatten();
+        all.for_each(&mut hand_over);
     });
 }

@@ -1,28 +1,32 @@
 //! Checks the files again, carries out a step, and records the result in the journal.
 
-use std::os::unix::ffi::OsStrExt;
-use std::sync::Arc;
+use std::os::fd::OwnedFd;
+use std::sync::{Arc, Mutex};
 
 use super::ahead::{self, Group};
-use super::{Actor, BATCH, Unproven};
+use super::{Actor, BATCH, Spent, Unproven};
 use crate::action::access::ActionKind;
 use crate::action::access::Rights;
-use crate::action::coherence::{Distinct, FileSystems};
 use crate::action::failure;
-use crate::action::journal::record::{Record, RecordedState};
+use crate::action::journal::record::{Intent, Record, RecordedState};
 use crate::action::places;
 use crate::action::reason::{Code, Reason, THE_KEPT_FILE};
 use crate::action::step::check::Times;
 use crate::action::step::pair::{Act, Pair};
-use crate::action::step::{Done, Outcome, Step};
+use crate::action::step::{Outcome, Step};
 use crate::action::ways::folder_entry::{self, NameInFolder};
+use crate::action::ways::folder_identity::Parents;
 use crate::heartbeat::current;
+use crate::lock::locked;
 use crate::sys::stat;
 
 impl Actor {
     /// Carries out steps.
     pub(super) fn carry_out(&mut self, groups: Vec<Group>) {
+        let spent = Arc::clone(&self.spent);
+        self.parents = Parents::default();
         let check = |mut group| {
+            close(&spent);
             ahead::check(&mut group);
             group
         };
@@ -32,6 +36,7 @@ impl Actor {
                 self.carry_out_group(group)
             });
         }
+        close(&spent);
     }
 
     /// Carries out the steps of a group, whose files were compared.
@@ -87,15 +92,11 @@ impl Actor {
         Ok(())
     }
 
-    fn act(&mut self, mut ready: Vec<(Step, Act)>) {
-        for (_, act) in &mut ready {
-            act.to_prove = is_to_prove(&self.file_systems, &act.pair);
-        }
+    fn act(&mut self, ready: Vec<(Step, Act)>) {
         let acts: Vec<&Act> = ready.iter().map(|(_, act)| act).collect();
-        let fates = places::perform(&acts);
+        let fates = places::perform(&acts, &self.parents);
         for ((step, drafted), (fate, there)) in ready.into_iter().zip(fates) {
             let note = drafted.trail.note.take();
-            // To close its files may take for ever, too.
             current::ask_about(&step.victim.path);
             match fate {
                 Ok(done) => {
@@ -105,22 +106,24 @@ impl Actor {
                         checked,
                         ..
                     } = drafted;
-                    self.remember(&pair);
+                    self.remember(intent.action, &pair);
                     let record = Record::Done {
                         step: intent.step,
-                        now: now(&pair, &done),
+                        now: now(&intent, &pair, there.as_ref()),
                         digest: checked.unwrap_or_default(),
                     };
                     // What it says can be seen from the files; without it undo only has to look closer.
                     let _ = self.journal.note(&[record]);
-                    let here = [(intent.victim.0, pair.victim.place.folder)];
-                    let there = intent.destination.map(|path| path.0).zip(there);
-                    let folders = here.into_iter().chain(there).map(|(path, folder)| {
-                        let path = folder_entry::parent(&path).to_vec();
+                    let here = (&intent.victim, pair.victim.place.folder);
+                    let there = intent.destination.as_ref().zip(there);
+                    let folders = [here].into_iter().chain(there).map(|(path, folder)| {
+                        let path = folder_entry::parent(&path.0).to_vec();
                         self.folders.entry(path.clone()).or_insert(folder);
                         path
                     });
                     let folders = folders.collect();
+                    let files = [pair.keeper.file, pair.victim.file];
+                    locked(&self.spent).push((intent.victim.0, files));
                     self.end(step, Outcome::Done(done), Unproven { folders, note });
                 }
                 Err(error) => {
@@ -166,13 +169,16 @@ impl Actor {
     }
 
     /// Records the files whose change time this run set.
-    fn remember(&mut self, pair: &Pair) {
+    fn remember(&mut self, action: ActionKind, pair: &Pair) {
         let keeper = &pair.keeper;
         // Linking to it may have given it another number.
         self.kept
             .extend([(keeper.stat.dev, keeper.stat.ino), keeper.identity()]);
+        // A removal or a rename changes a file that is met again under another name only.
+        let changes = [ActionKind::Hardlink, ActionKind::Reflink].contains(&action);
         for file in [keeper, &pair.victim] {
-            if let Ok(now) = stat::fresh_descriptor(&file.file)
+            if (changes || file.stat.links > 1 || !file.is_kernels)
+                && let Ok(now) = stat::fresh_descriptor(&file.file)
                 && Times::of(&now) != Times::of(&file.stat)
             {
                 Arc::make_mut(&mut self.ours).insert(file.identity(), Times::of(&now));
@@ -181,16 +187,22 @@ impl Actor {
     }
 }
 
-/// True if a rename must be checked closely: the two may be one file, or a program carries out the rename.
-fn is_to_prove(file_systems: &FileSystems, pair: &Pair) -> bool {
-    file_systems.between(pair.keeper.location(), pair.victim.location()) != Distinct::Certain
+/// Closes files, which frees the blocks of those that were removed: that takes as long as their steps.
+fn close(spent: &Mutex<Spent>) {
+    for (path, files) in std::mem::take(&mut *locked(spent)) {
+        // To close them may take for ever, too.
+        current::ask_about(&path);
+        drop(files);
+    }
 }
 
 /// The state of the file that has the name now, or that was moved.
-fn now(pair: &Pair, done: &Done) -> Option<RecordedState> {
-    let now = match &done.destination {
-        Some(path) => NameInFolder::of(path.as_os_str().as_bytes()).ok()?.stat(),
-        None => pair.victim.place.stat(),
+fn now(intent: &Intent, pair: &Pair, there: Option<&OwnedFd>) -> Option<RecordedState> {
+    let now = match (&intent.destination, there) {
+        (Some(path), Some(there)) => stat::fresh_entry(there, &folder_entry::split(&path.0)?.1),
+        (Some(path), None) => NameInFolder::of(&path.0).ok()?.stat(),
+        (None, _) if intent.action == ActionKind::Remove => return None,
+        (None, _) => pair.victim.place.stat(),
     };
     Some((&now.ok()?).into())
 }

@@ -1,5 +1,6 @@
 //! Inspects a step's files, decides what to do, and prepares the record for the journal.
 
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use rustix::io::fcntl_dupfd_cloexec;
@@ -8,7 +9,7 @@ use super::ahead::{self, Group};
 use super::{Actor, BATCH, Unsynced};
 use crate::action::access::ActionKind;
 use crate::action::access::Common;
-use crate::action::coherence::{Distinct, relies_on_keeper};
+use crate::action::coherence::{Coherence, Distinct, relies_on_keeper};
 use crate::action::failure::failed;
 use crate::action::journal::record::{Intent, Metadata, Raw};
 use crate::action::reads::Reads;
@@ -16,37 +17,19 @@ use crate::action::reason::{Code, Reason, THE_KEPT_FILE};
 use crate::action::step::Step;
 use crate::action::step::check::{Opened, OwnChanges, unreadable};
 use crate::action::step::pair::{Act, Pair, Trail};
-use crate::action::step::{destination, links, metadata, reflink};
+use crate::action::step::{destination, folders, links, metadata, reflink};
 use crate::action::ways::folder_entry::temporary;
 use crate::action::ways::folder_identity::FolderIdentity;
 
-/// The files of a step, before any other decision.
-struct OpenedPair {
-    victim: Opened,
-    keeper: Opened,
-    /// The victim's.
-    metadata: rustix::io::Result<Metadata>,
-}
+/// The files of a step, before any other decision, and the metadata of the victim.
+type OpenedPair = (Pair, rustix::io::Result<Metadata>);
 
-/// Finds the files of a step.
-struct Finder {
-    ours: Arc<OwnChanges>,
-    reads: Reads,
-}
-
-impl Finder {
-    fn files(&self, step: &Step) -> Result<OpenedPair, Reason> {
-        let victim = Opened::open(&step.victim, &self.ours, &self.reads)?;
-        victim.changeable(step.action != ActionKind::Reflink)?;
-        let keeper = Opened::open(&step.keeper, &self.ours, &self.reads);
-        let keeper = keeper.map_err(Reason::of_keeper)?;
-        let metadata = metadata::of(&victim);
-        Ok(OpenedPair {
-            victim,
-            keeper,
-            metadata,
-        })
-    }
+fn open_pair(step: &Step, ours: &OwnChanges, reads: &Reads) -> Result<OpenedPair, Reason> {
+    let victim = Opened::open(&step.victim, ours, reads)?;
+    victim.changeable(step.action != ActionKind::Reflink)?;
+    let keeper = Opened::open(&step.keeper, ours, reads).map_err(Reason::of_keeper)?;
+    let metadata = metadata::of(&victim);
+    Ok((Pair { keeper, victim }, metadata))
 }
 
 impl Actor {
@@ -56,15 +39,11 @@ impl Actor {
         groups: Vec<Vec<Step>>,
         unsynced: &mut Vec<Unsynced>,
     ) -> Vec<Group> {
-        let finder = self.finder();
+        self.trashes.clear();
+        let (ours, reads) = (Arc::clone(&self.ours), self.settings.reads.clone());
         let find = |group: Vec<Step>| -> Vec<_> {
-            let steps = group.into_iter();
-            steps
-                .map(|step| {
-                    let found = finder.files(&step);
-                    (step, found)
-                })
-                .collect()
+            let opened = |step| (open_pair(&step, &ours, &reads), step);
+            group.into_iter().map(opened).collect()
         };
         let mut drafted = Vec::with_capacity(groups.len());
         ahead::in_order(groups, self.portion == BATCH, find, |found| {
@@ -73,20 +52,13 @@ impl Actor {
         drafted
     }
 
-    fn finder(&self) -> Finder {
-        Finder {
-            ours: Arc::clone(&self.ours),
-            reads: self.settings.reads.clone(),
-        }
-    }
-
     /// Checks steps that belong together: if one cannot be carried out, none is.
     fn draft_group(
         &mut self,
-        group: Vec<(Step, Result<OpenedPair, Reason>)>,
+        group: Vec<(Result<OpenedPair, Reason>, Step)>,
         unsynced: &mut Vec<Unsynced>,
     ) -> Group {
-        let draft = |(step, found): (Step, Result<OpenedPair, Reason>)| {
+        let draft = |(found, step): (Result<OpenedPair, Reason>, Step)| {
             let drafted = found.and_then(|found| self.draft(&step, found, unsynced));
             (step, drafted)
         };
@@ -98,10 +70,8 @@ impl Actor {
             let error = drafted.as_ref().err()?;
             Some(error.for_others(&step.victim.path))
         });
-        let mut drafts = group
-            .iter()
-            .filter_map(|(_, drafted)| drafted.as_ref().ok());
-        let number = drafts.next().map(|drafted| drafted.intent.step);
+        let drafted = group.iter().find_map(|(_, drafted)| drafted.as_ref().ok());
+        let number = drafted.map(|drafted| drafted.intent.step);
         for (_, drafted) in &mut group {
             match (&first, &mut *drafted) {
                 (Some(because), Ok(_)) => *drafted = Err(because.clone()),
@@ -115,21 +85,20 @@ impl Actor {
     fn draft(
         &mut self,
         step: &Step,
-        found: OpenedPair,
+        (mut pair, metadata): OpenedPair,
         unsynced: &mut Vec<Unsynced>,
     ) -> Result<Act, Reason> {
-        let OpenedPair {
-            victim,
-            keeper,
-            metadata,
-        } = found;
-        self.file_systems.of(victim.stat.dev, &victim.file);
-        self.stands_for(step, &keeper, &victim)?;
+        for file in [&mut pair.victim, &mut pair.keeper] {
+            let kept_by = self.file_systems.of(file.stat.dev, &file.file);
+            file.is_kernels = *kept_by == Coherence::Kernel;
+        }
+        let Pair { keeper, victim } = &pair;
+        self.stands_for(step, keeper, victim)?;
         if self.kept.contains(&victim.identity()) {
             return Err(Code::ReliedOn.into());
         }
         let metadata = metadata.map_err(failed("read its metadata"))?;
-        self.look_at_rights(step.action, &keeper, &metadata)?;
+        self.look_at_rights(step.action, keeper, &metadata)?;
         let number = self.journal.next_step();
         let temporary = temporary(self.journal.mark(), number);
         let folder = FolderIdentity::of(&victim.place.folder);
@@ -155,26 +124,33 @@ impl Actor {
             ActionKind::Remove | ActionKind::Hardlink => {}
             ActionKind::Trash => {
                 let unique = format!("{}-{number}", self.journal.mark());
-                destination::prepare_trash(&victim, settings, &unique, &mut intent)?;
+                let trash = match self.trashes.entry(victim.volume()) {
+                    Entry::Occupied(known) => known.into_mut(),
+                    Entry::Vacant(new) => {
+                        new.insert(folders::folder_for(&step.victim.path, victim, settings)?)
+                    }
+                };
+                destination::prepare_trash(trash, &unique, &mut intent)?;
             }
             ActionKind::Symlink => links::prepare_symbolic(settings, &mut intent),
-            ActionKind::Reflink => reflink::prepare(&keeper, &victim)?,
+            ActionKind::Reflink => reflink::prepare(keeper, victim)?,
             ActionKind::Move => destination::prepare_move(step, settings, &mut intent)?,
         }
-        self.begin_to_sync(step, &keeper, unsynced)?;
+        self.begin_to_sync(step, keeper, unsynced)?;
+        let [one, other] = [keeper, victim].map(Opened::location);
+        let to_prove = self.file_systems.between(one, other) != Distinct::Certain;
         Ok(Act {
             intent,
-            pair: Pair { keeper, victim },
+            pair,
             checked: Ok(None),
-            to_prove: false,
+            to_prove,
             guards_ways: self.settings.guards_ways(),
             trail: Trail::default(),
         })
     }
 
     /// Checks that the kept file can stand for the victim: it is another file.
-    fn stands_for(&mut self, step: &Step, keeper: &Opened, victim: &Opened) -> Result<(), Reason> {
-        self.file_systems.of(keeper.stat.dev, &keeper.file);
+    fn stands_for(&self, step: &Step, keeper: &Opened, victim: &Opened) -> Result<(), Reason> {
         let (one, other) = (keeper.location(), victim.location());
         if relies_on_keeper(step.action)
             && !self.settings.trust_mounts

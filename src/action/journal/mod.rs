@@ -146,23 +146,16 @@ impl Journal {
         records: &[Record],
         others: &[sync::Wait<'_>],
     ) -> (Result<(), Reason>, Vec<rustix::io::Result<()>>) {
-        let noted = if records.is_empty() {
-            None
-        } else {
-            Some(
-                self.reserve(records)
-                    .map_err(|e| self.failed(e))
-                    .and_then(|()| self.note(records)),
-            )
-        };
+        let noted = (!records.is_empty()).then(|| {
+            let reserved = self.reserve(records).map_err(|e| self.failed(e));
+            reserved.and_then(|()| self.note(records))
+        });
         let own = matches!(noted, Some(Ok(()))).then_some(sync::Wait::File(self.file.as_fd()));
         let waits: Vec<_> = own.into_iter().chain(others.iter().copied()).collect();
         let mut told = sync::all(&waits).into_iter();
         let synced = own.and_then(|_| told.next()).unwrap_or(Ok(()));
-        let written = noted
-            .unwrap_or(Ok(()))
-            .and(synced.map_err(|e| self.failed(e)));
-        (written, told.collect())
+        let synced = synced.map_err(|e| self.failed(e));
+        (noted.unwrap_or(Ok(())).and(synced), told.collect())
     }
 
     /// Writes records that may be lost: the files show the same facts.

@@ -28,15 +28,16 @@ use crate::sys::{attributes, names, stat, statfs, sync};
 /// More calls than any step or recovery needs.
 const MOST: usize = 16;
 
+type Performed = (Result<Done, Reason>, Option<OwnedFd>);
+
 /// Carries out the steps of a group, each of which was checked: all of them wait for each other at the gate. If one
 /// fails, what can be taken back is taken back.
 ///
 /// Also returns the folder at the destination of each, which has to be synced.
-pub(in crate::action) fn perform(acts: &[&Act]) -> Vec<(Result<Done, Reason>, Option<OwnedFd>)> {
-    let parents = Parents::default();
+pub(in crate::action) fn perform(acts: &[&Act], parents: &Parents) -> Vec<Performed> {
     let mut steps: Vec<_> = acts
         .iter()
-        .map(|act| Carried::forward(act, &parents))
+        .map(|act| Carried::forward(act, parents))
         .collect();
     let failed = [Part::Folders, Part::ToGate, Part::ToEnd]
         .into_iter()
@@ -312,7 +313,9 @@ impl<'a> Carried<'a> {
                 self.scene.there = Some(there);
                 self.scene.note = Some(note);
             }
-            ActionKind::Move => self.scene.there = Some(destination::open_move(act)?),
+            ActionKind::Move => {
+                self.scene.there = Some(destination::open_move(act, self.scene.context.parents)?)
+            }
             ActionKind::Remove | ActionKind::Symlink | ActionKind::Hardlink => {
                 self.done.freed = freed(victim);
             }

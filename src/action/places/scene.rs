@@ -557,7 +557,7 @@ impl<'a> Scene<'a> {
             let file = self.opened(file, &here.into(), false).ok()?;
             let other = open::file(folder, copy, false).ok()?;
             let begins = bytes::begins_with(&file.file, &other, self.context.reads).ok()?;
-            file.still_there().ok().map(|()| begins.is_some())
+            file.still_there().ok().map(|_| begins.is_some())
         };
         compared().unwrap_or(false)
     }

@@ -321,13 +321,11 @@ fn refused(error: &io::Error) -> Reason {
 fn volume_of(stat: &Stat, path: &[u8]) -> Arc<Volume> {
     let place = NameInFolder::of(path);
     let place = place.as_ref();
-    let location = Location {
-        dev: place.map_or(stat.dev, |place| place.volume(stat.dev)),
-        mount: stat.mount,
-    };
+    let dev = place.map_or(stat.dev, |place| place.volume(stat.dev));
+    let mount = stat.mount;
     Arc::new(Volume {
         dev: stat.dev,
-        location,
+        location: Location { dev, mount },
         shares_blocks: place.is_ok_and(|place| statfs::shares_extents(&place.folder)),
     })
 }

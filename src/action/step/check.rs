@@ -57,6 +57,8 @@ pub struct Opened {
     pub attributes: Attributes,
     /// The rules for reads of its bytes.
     pub reads: Reads,
+    /// The kernel keeps its file system: while it is open, no other file has its number.
+    pub is_kernels: bool,
     lease: Lease,
     identity: Cell<Identity>,
 }
@@ -95,6 +97,7 @@ impl Opened {
             stat,
             attributes,
             reads: reads.clone(),
+            is_kernels: false,
             lease: Lease::Unknown,
         })
     }
@@ -132,18 +135,19 @@ impl Opened {
 
     /// The file system and the mount of its name. Links and renames never cross either.
     pub fn volume(&self) -> Location {
+        let location = self.location();
+        if self.is_kernels {
+            return location;
+        }
         Location {
-            dev: self.place.volume(self.stat.dev),
-            mount: self.stat.mount,
+            dev: self.place.volume(location.dev),
+            ..location
         }
     }
 
     /// The location of the file. The files of an overlay may have other device numbers than their names.
     pub fn location(&self) -> Location {
-        Location {
-            dev: self.stat.dev,
-            mount: self.stat.mount,
-        }
+        Location::of(&self.stat)
     }
 
     /// Checks that no process has the file open for writing, and detects a process that opens it later. Best effort:
@@ -170,16 +174,15 @@ impl Opened {
     }
 
     /// Checks that the open file has the same bytes as when it was opened.
-    pub fn unchanged(&self) -> Result<(), Reason> {
-        self.looked_at().map(|_| ())
+    pub fn unchanged(&self) -> Result<Stat, Reason> {
+        let now = stat::fresh_descriptor(&self.file).map_err(unreadable)?;
+        self.as_opened(now)
     }
 
-    fn looked_at(&self) -> Result<Stat, Reason> {
+    fn as_opened(&self, now: Stat) -> Result<Stat, Reason> {
         if self.lease == Lease::Held && !sync::lease_stands(&self.file) {
-            return Err(Code::OpenForWriting.into());
-        }
-        let now = stat::fresh_descriptor(&self.file).map_err(unreadable)?;
-        if now.size != self.stat.size {
+            Err(Code::OpenForWriting.into())
+        } else if now.size != self.stat.size {
             Err(Reason::changed(SIZE))
         } else if now.mtime_ns != self.stat.mtime_ns {
             Err(Reason::changed(MODIFIED))
@@ -189,16 +192,15 @@ impl Opened {
     }
 
     /// Checks that the name still leads to the open file, and that its bytes did not change.
-    pub fn still_there(&self) -> Result<(), Reason> {
-        self.found_there().map(|_| ())
-    }
-
-    fn found_there(&self) -> Result<Stat, Reason> {
+    pub fn still_there(&self) -> Result<Stat, Reason> {
         let now = self.place.stat().map_err(gone)?;
         if !self.is(&now) {
-            return Err(Reason::changed(IDENTITY));
+            Err(Reason::changed(IDENTITY))
+        } else if self.is_kernels {
+            self.as_opened(now)
+        } else {
+            self.unchanged()
         }
-        self.looked_at()
     }
 
     /// As [`Opened::still_there`], and learns the state of the inode again, of which other users may have changed the
@@ -210,7 +212,7 @@ impl Opened {
         is_victim: bool,
         ours: &OwnChanges,
     ) -> Result<(), Reason> {
-        let now = self.found_there()?;
+        let now = self.still_there()?;
         let is_same = now.ctime_ns == self.stat.ctime_ns;
         let is_ours = || ours.get(&self.identity()) == Some(&Times::of(&now));
         if is_victim && !is_same && !is_ours() {

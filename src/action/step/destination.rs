@@ -9,32 +9,25 @@ use std::os::fd::OwnedFd;
 use jiff::Zoned;
 use rustix::io::Errno;
 
-use super::check::Opened;
 use super::pair::Act;
 use super::{Settings, Step, folders};
 use crate::action::failure::{failed, failure_with};
 use crate::action::journal::record::{Intent, Raw};
 use crate::action::reason::{Code, Facts, Reason};
-
 use crate::action::ways::folder_entry::{self, NameInFolder, join};
+use crate::action::ways::folder_identity::Parents;
 use crate::sys::statfs::{self, ServedBy};
-use crate::sys::{sync, write};
+use crate::sys::{sync, way, write};
 
-/// Decides where a file goes in the trash.
+/// Decides where a file goes in this trash.
 ///
 /// No other step, also of other runs, has this `unique` text.
-pub fn prepare_trash(
-    victim: &Opened,
-    settings: &Settings,
-    unique: &str,
-    intent: &mut Intent,
-) -> Result<(), Reason> {
-    let trash = folders::folder_for(&intent.victim.0, victim, settings)?;
+pub fn prepare_trash(trash: &[u8], unique: &str, intent: &mut Intent) -> Result<(), Reason> {
     let (_, name) = folder_entry::split(&intent.victim.0)
         .ok_or_else(|| failed("move it to the trash")(Errno::INVAL))?;
     let name = unique_name(name.to_bytes(), unique);
-    let files = join(&trash, b"files");
-    let mut info = join(&join(&trash, b"info"), &name);
+    let files = join(trash, b"files");
+    let mut info = join(&join(trash, b"info"), &name);
     info.extend_from_slice(b".trashinfo");
     let destination = join(&files, &name);
     intent.new_folders = folders::missing_above(&destination);
@@ -67,12 +60,15 @@ pub fn open_trash(act: &Act) -> Result<[NameInFolder; 2], Reason> {
     let ((files, file), (notes, note)) = split(&act.intent.destination)
         .zip(split(&act.intent.trash_info))
         .ok_or_else(|| failed("move it to the trash")(Errno::INVAL))?;
-    folders::open(trash_of(&files), act)?;
-    let place = |folder: &[u8], name| -> Result<_, Reason> {
-        let folder = folders::open(folder, act)?;
+    let trash = trash_of(&files);
+    let trash = folders::open(way::open(trash), trash, act)?;
+    // Nobody else can put another folder there.
+    let place = |path: &[u8], bare, name| -> Result<_, Reason> {
+        let folder = folders::open(way::step(&trash, bare), path, act)?;
         Ok(NameInFolder { folder, name })
     };
-    Ok([place(&files, file)?, place(&notes, note)?])
+    let files = place(&files, c"files", file)?;
+    Ok([files, place(&notes, c"info", note)?])
 }
 
 /// The trash that has this folder of files.
@@ -150,12 +146,12 @@ pub fn prepare_move(step: &Step, settings: &Settings, intent: &mut Intent) -> Re
 }
 
 /// Opens the folder of the file's destination, and creates it if it is missing.
-pub fn open_move(act: &Act) -> Result<NameInFolder, Reason> {
+pub fn open_move(act: &Act, parents: &Parents) -> Result<NameInFolder, Reason> {
     let destination = act.intent.destination.as_ref();
     let named = destination.and_then(|destination| folder_entry::split(&destination.0));
     let (folder, name) = named.ok_or_else(|| failed("move it")(Errno::INVAL))?;
     let owner = act.intent.metadata.uid;
-    let guarded = act.guards_ways.then_some(owner);
+    let guarded = act.guards_ways.then_some((owner, parents));
     let folder = folders::open_or_make(folder, guarded)?;
     Ok(NameInFolder { folder, name })
 }

@@ -17,20 +17,20 @@ use super::pair::Act;
 use crate::action::coherence::Location;
 use crate::action::failure::{failed, failure_with};
 use crate::action::reason::{Code, Facts, Reason};
-use crate::action::ways::Ways;
 use crate::action::ways::folder_entry::{NameInFolder, join, nearest, parent as above};
+use crate::action::ways::folder_identity::Parents;
 use crate::file::Untrusted;
 use crate::file::trust::{self, Distrust};
 use crate::heartbeat::current;
-use crate::sys::{attributes, names, open, stat, sync, way};
+use crate::sys::attributes::{self, Attributes};
+use crate::sys::{names, open, stat, sync, way};
 
 /// Opens the folder with this absolute path, and creates missing folders on the path; follows no link. If root guards a
 /// file of the `guarded` owner, nobody else may change the folders that are there.
-pub fn open_or_make(path: &[u8], guarded: Option<u32>) -> Result<OwnedFd, Reason> {
+pub fn open_or_make(path: &[u8], guarded: Option<(u32, &Parents)>) -> Result<OwnedFd, Reason> {
     const CREATE: &str = "create the destination folder";
-    let mut ways = Ways::default();
-    let mut closed = |path: &[u8]| match guarded {
-        Some(owner) if !ways.is_closed(path, owner) => {
+    let closed = |path: &[u8]| match guarded {
+        Some((owner, ways)) if !ways.are_closed(path, owner) => {
             let doing = format!("move it into {}", String::from_utf8_lossy(path));
             Err(Code::SharedDestination.with(Facts::refused(&doing, &Errno::PERM.into())))
         }
@@ -60,13 +60,17 @@ pub fn reach(path: &[u8]) -> Result<(OwnedFd, &[u8]), Reason> {
     const OPEN: &str = "open the destination folder";
     current::ask_about(path);
     let (at, there) = nearest(path).map_err(failed(OPEN))?;
-    // What is put there must be free to be taken back.
     let now = attributes::get(&at).map_err(failed(OPEN))?;
+    not_fixed(&now).map(|()| (at, there))
+}
+
+/// Checks that what is put into a folder is free to be taken back.
+fn not_fixed(now: &Attributes) -> Result<(), Reason> {
     if now.immutable || now.append_only {
         let hint = "the destination folder is immutable or append-only: run chattr -ia on it";
         return Err(failure_with("move it there", Errno::PERM, hint));
     }
-    Ok((at, there))
+    Ok(())
 }
 
 /// The number of missing folders above this absolute path.
@@ -237,8 +241,9 @@ fn writable(folder: &OwnedFd, path: &[u8]) -> Result<(), Refused> {
 ///
 /// If the mount does not store owners and modes, they prove nothing about a folder: a user who may change the trash may
 /// change every file on the mount.
-fn own(folder: &OwnedFd, path: &[u8], volume: Location) -> Result<(), Refused> {
-    let here = Location::of_folder(folder).map_err(Refused::System)?;
+fn own(folder: &OwnedFd, path: &[u8], volume: Location) -> Result<Attributes, Refused> {
+    let (stat, now) = attributes::both(folder).map_err(Refused::System)?;
+    let here = Location::of(&stat);
     if here != volume {
         let why = if here.dev == volume.dev {
             Distrust::OtherMount
@@ -247,10 +252,9 @@ fn own(folder: &OwnedFd, path: &[u8], volume: Location) -> Result<(), Refused> {
         };
         return Err(untrusted(path, why));
     }
-    let now = attributes::get(folder).map_err(Refused::System)?;
     match trust::ours_alone(&now) {
         Err(why) if attributes::modes_are_made_up(folder) != Ok(true) => Err(untrusted(path, why)),
-        _ => Ok(()),
+        _ => Ok(now),
     }
 }
 
@@ -264,7 +268,7 @@ fn untrusted(path: &[u8], why: Distrust) -> Refused {
 pub fn still_own(folder: &OwnedFd, path: &[u8], dev: u64) -> Result<(), Reason> {
     let here = Location::of_folder(folder).map_err(Refused::System);
     let checked = here.and_then(|here| own(folder, path, Location { dev, ..here }));
-    checked.map_err(|refused| match refused {
+    checked.map(drop).map_err(|refused| match refused {
         Refused::Because(why) => Code::Distrusted.about(why),
         Refused::System(error) => failed("examine the trash")(error),
     })
@@ -294,11 +298,11 @@ fn top_folder(path: &[u8], volume: Location) -> Result<Vec<u8>, Reason> {
     Ok(top.to_vec())
 }
 
-/// Opens a trash or a folder of one, and creates missing folders.
-pub fn open(path: &[u8], act: &Act) -> Result<OwnedFd, Reason> {
-    let folder = open_or_make(path, None)?;
+/// Opens a trash or a folder of one, and creates missing folders. `there` is the folder if it is there.
+pub fn open(there: rustix::io::Result<OwnedFd>, path: &[u8], act: &Act) -> Result<OwnedFd, Reason> {
+    let folder = there.or_else(|_| open_or_make(path, None))?;
     match own(&folder, path, act.pair.victim.volume()) {
-        Ok(()) => Ok(folder),
+        Ok(now) => not_fixed(&now).map(|()| folder),
         Err(Refused::Because(why)) => {
             Err(Code::TrashFailed.with(Facts::caused("use the trash", why)))
         }

@@ -9,7 +9,7 @@ use rustix::fs::FileType;
 use rustix::io::Errno;
 
 use super::Settings;
-use super::pair::{Act, Trail};
+use super::pair::Act;
 use crate::action::failure::{failed, failure_with};
 use crate::action::journal::record::{Intent, Raw};
 use crate::action::reason::{Code, Facts, IDENTITY, Reason};
@@ -54,13 +54,15 @@ pub fn make(act: &Act, name: &CStr) -> Result<(), Reason> {
         Some(text) => make_symbolic(act, name, text)?,
         None => make_hard(act, name)?,
     }
-    act.trail.linked.set(Trail::seen(folder, name));
+    let seen = stat::fresh_entry(folder, name);
+    let identity = seen.ok().map(|seen| (seen.dev, seen.ino));
+    act.trail.linked.set(identity);
     let is_right = match text {
         Some(text) => {
             link_text(folder, name).as_deref() == Some(text)
                 && stat::target(folder, name).is_ok_and(|seen| keeper.is(&seen))
         }
-        None => keeper.is_at(folder, name),
+        None => seen.is_ok_and(|seen| keeper.is(&seen)),
     };
     if is_right {
         Ok(())

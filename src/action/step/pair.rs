@@ -21,7 +21,8 @@ use crate::action::ways::folder_entry::Identity;
 use crate::device::VolumeId;
 use crate::hash::ContentDigest;
 use crate::read::OpenFile;
-use crate::sys::{extents, open, page_cache, stat, statfs};
+use crate::sys::stat::{self, Stat};
+use crate::sys::{extents, open, page_cache, statfs};
 
 /// Keeper and victim of one step, both checked.
 #[derive(Debug)]
@@ -56,7 +57,7 @@ impl Pair {
     /// its layers. But a rename changes the change time of the renamed file: if the keeper's time changed, the keeper
     /// is the victim.
     pub fn look_without_victim(&self, action: ActionKind) -> Result<(), Reason> {
-        self.last_look().map_err(|why| {
+        let kept = self.last_look().map_err(|why| {
             let of_keeper = why.facts().because.as_deref();
             let is_elsewhere = |why: &&Reason| {
                 matches!(why.code, Code::Gone | Code::NotRegular) || why.is_changed(IDENTITY)
@@ -67,21 +68,18 @@ impl Pair {
             }
         })?;
         // A new link changes the change time of the file that it leads to.
-        if action == ActionKind::Hardlink {
-            return Ok(());
-        }
-        let now = stat::fresh_descriptor(&self.keeper.file).map_err(unreadable);
-        if now.map_err(Reason::of_keeper)?.ctime_ns == self.keeper.stat.ctime_ns {
+        if action == ActionKind::Hardlink || kept.ctime_ns == self.keeper.stat.ctime_ns {
             Ok(())
         } else {
             Err(Reason::changed(STATUS).seems_one())
         }
     }
 
-    /// The last check before bytes lose a name: the keeper is in its place, and both files have their bytes.
-    pub fn last_look(&self) -> Result<(), Reason> {
-        self.keeper.still_there().map_err(Reason::of_keeper)?;
-        self.victim.unchanged()
+    /// The last check before bytes lose a name: the keeper is in its place, and both files have their bytes. Returns
+    /// what there is to know of the keeper.
+    pub fn last_look(&self) -> Result<Stat, Reason> {
+        let kept = self.keeper.still_there().map_err(Reason::of_keeper)?;
+        self.victim.unchanged().map(|_| kept)
     }
 }
 
@@ -200,13 +198,13 @@ fn read_anew(keeper: &Opened) -> Result<(), Reason> {
 /// open.
 pub fn is_last(act: &Act) -> bool {
     let keeper = &act.pair.keeper;
-    let has_name = |file: &Opened| stat::fresh_descriptor(&file.file).is_ok_and(|s| s.links > 0);
-    let survives = has_name(keeper) && keeper.unchanged().is_ok();
+    let victim = &act.pair.victim.file;
+    let survives = keeper.unchanged().is_ok_and(|now| now.links > 0);
     if survives && (!act.to_prove || keeper_reads(keeper).is_ok()) {
         return false;
     }
     // A FUSE program may report any number of names.
-    act.to_prove || !has_name(&act.pair.victim)
+    act.to_prove || !stat::fresh_descriptor(victim).is_ok_and(|now| now.links > 0)
 }
 
 #[cfg(test)]

@@ -60,7 +60,7 @@ impl FolderIdentity {
     }
 }
 
-/// The folders that an undo puts files back into.
+/// The folders that steps, or an undo, put files into.
 #[derive(Debug, Default)]
 pub(in crate::action) struct Parents {
     /// Folders that this undo or an earlier one created again, by their absolute paths.
@@ -80,6 +80,12 @@ impl Parents {
     /// Adds a folder that this undo created.
     pub(in crate::action) fn note(&self, path: &[u8], folder: FolderIdentity) {
         self.made.borrow_mut().insert(path.to_vec(), folder);
+    }
+
+    /// True if only root, this user and this owner may change a folder and those above it. They stay so: nobody else can
+    /// change that.
+    pub(in crate::action) fn are_closed(&self, path: &[u8], owner: u32) -> bool {
+        self.ways.borrow_mut().is_closed(path, owner)
     }
 
     /// The reason why a file or folder of this owner may not be put into this open folder, if so. `was` is its folder
