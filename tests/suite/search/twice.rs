@@ -314,6 +314,20 @@ fn in_full_seen_through_each_program_in_many_rounds() {
     }
 }
 
+/// Paths that lead to one file, which is the only one.
+#[test]
+#[ignore = "mounts fusefat: root only"]
+fn a_file_that_is_given_twice_is_one_file_where_inode_numbers_do_not_tell() {
+    let shown = Shows::new(Shown::Fusefat);
+    let top = shown.point();
+    fs::create_dir(top.join("in")).expect("a folder");
+    fs::write(top.join("in/x"), noise(7, 9_000)).expect("a file");
+    for given in ["in/x in/../in/x", "in/x in", "in in/x", ". in/x"] {
+        let run = seekless(&top, &format!("find -q -f nul --cache off {given}")).run();
+        assert_eq!(run.exits(0).stdout_text(), "", "{given}");
+    }
+}
+
 /// What an overlay removes it only hides of the layer below, and it answers from its memory that the name is still
 /// there.
 #[test]
