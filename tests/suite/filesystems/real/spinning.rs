@@ -23,9 +23,10 @@ fn far_apart(files: u64) -> (Volume, crate::common::Sets) {
 fn what_is_slow_is_read_as_a_spinning_disk() {
     let (volume, expected) = far_apart(30);
     let folder = tempfile::tempdir().expect("a folder");
-    let group = ControlGroup::with_reads(120, &volume.path());
     volume.unmount();
     volume.mount();
+    // It may be another loop device now.
+    let group = ControlGroup::with_reads(120, &volume.path());
     let answer = folder.path().join("answer");
     let mut child = seekless(&volume.path(), "find -f nul -v .")
         .before(group.enter())
