@@ -91,12 +91,11 @@ pub fn is_memory_short() -> bool {
     memory::of_this_process().is_some_and(is_short)
 }
 
-/// Memory that the end of a run takes at most for each set: its place among the sets, what sorts them, and the index of
-/// the rows of its files in the cache.
-const SET: u64 = 96;
+/// Memory that a report takes at most for each set: its place among the sets, and what sorts them.
+const SET: u64 = 64;
 
-/// Memory that it takes beside that for its sets, and that a run can take until the next look at it.
-const REPORT: u64 = 10 << 20;
+/// Memory that a report takes beside that for its sets.
+const REPORT: u64 = 6 << 20;
 
 /// True if memory is used up but for what a report of so many sets takes.
 pub fn is_memory_exhausted(sets: usize) -> bool {
@@ -145,8 +144,8 @@ mod tests {
             is_exhausted(Memory { held, available }, sets)
         };
         let million = 1 << 20;
-        assert!(exhausted(100, 105, million));
-        assert!(!exhausted(100, 106, million));
+        assert!(exhausted(100, 69, million));
+        assert!(!exhausted(100, 70, million));
         assert!(exhausted(1000, 199, 0));
         assert!(!exhausted(1000, 201, 0));
         assert!(!exhausted(30, 1, million), "others hold it");
