@@ -2,11 +2,13 @@
 
 use std::ffi::CString;
 use std::fs::{self, File};
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 use std::time::{Duration, Instant};
 
 use rustix::fs::{CWD, Mode, OFlags, openat};
@@ -20,6 +22,24 @@ use tempfile::TempDir;
 pub fn write_back(folder: &Path) {
     let folder = File::open(folder).expect("is there");
     rustix::fs::syncfs(folder).expect("is written back");
+}
+
+/// Held while the kernel forgets what it read, or must not.
+static READ: RwLock<()> = RwLock::new(());
+
+/// Has the kernel forget what it read: `3` for pages and inodes, `2` for inodes. Waits for tests that need them.
+pub fn forget_what_was_read(what: &str) -> io::Result<()> {
+    let _alone = READ.write().unwrap_or_else(PoisonError::into_inner);
+    super::write("/proc/sys/vm/drop_caches", what)
+}
+
+/// Reads the metadata of what is below a folder, and has the kernel remember it as long as the result lives.
+pub fn remember_inodes(folder: &Path) -> RwLockReadGuard<'static, ()> {
+    let remembered = READ.read().unwrap_or_else(PoisonError::into_inner);
+    for entry in walkdir::WalkDir::new(folder) {
+        entry.expect("listed").metadata().expect("it is there");
+    }
+    remembered
 }
 
 /// Runs a program and insists that it succeeds.

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use crate::common::mounts::{Shown, Shows, is_kept_while_open};
 use crate::common::standin::{Rules, Standin};
 
-use crate::common::volume::{Mounted, Volume, sh, write_back};
+use crate::common::volume::{Mounted, Volume, forget_what_was_read, sh, write_back};
 use crate::common::{Run, noise, seekless};
 use rustix::fs::{AtFlags, CWD, StatxFlags, Timespec, Timestamps, statx, utimensat};
 
@@ -309,7 +309,7 @@ fn finds(disk: &Disk) {
     write_back(&disk.point);
     for cache in ["cold", "warm"] {
         if cache == "cold" {
-            crate::common::write("/proc/sys/vm/drop_caches", "3").expect("root");
+            forget_what_was_read("3").expect("root");
         }
         let run = run(disk, state.path(), "find -f nul .").exits(0);
         assert_eq!(run.sets(), expected, "{cache}: {run}");

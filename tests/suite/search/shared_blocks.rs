@@ -10,7 +10,7 @@ use std::thread;
 
 use crate::common::oracle::Question;
 use crate::common::run::Seekless;
-use crate::common::volume::{Volume, sh, write_back};
+use crate::common::volume::{Volume, forget_what_was_read, sh, write_back};
 use crate::common::{Run, Tree, noise, seekless};
 
 const LENGTH: usize = 8 << 20;
@@ -45,7 +45,7 @@ fn patch(tree: &Tree, name: &str, at: u64, bytes: &[u8]) {
 
 fn cool_down(folder: &Path) {
     write_back(folder);
-    fs::write("/proc/sys/vm/drop_caches", "3").expect("caches can be dropped");
+    forget_what_was_read("3").expect("caches can be dropped");
 }
 
 fn number(run: &Run, name: &str) -> u64 {

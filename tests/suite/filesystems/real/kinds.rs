@@ -35,7 +35,7 @@ fn finds_what_comparing_every_pair_finds(parent: &Path) {
             (false, Some("--page-cache=drop")),
         ] {
             if cold {
-                let _ = crate::common::write("/proc/sys/vm/drop_caches", "3");
+                let _ = forget_what_was_read("3");
             }
             let question = Question {
                 roots: vec!["x".to_owned(), "y".to_owned()],

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::*;
 use crate::common::run::finish;
+use crate::common::volume::remember_inodes;
 
 /// Lists the folder with GNU find, in a group with so many megabytes. False if the kernel kills it.
 fn is_enough_for_find(folder: &Path, megabytes: u64) -> bool {
@@ -19,10 +20,8 @@ fn is_enough_for_find(folder: &Path, megabytes: u64) -> bool {
 
 /// Has the kernel forget the inodes, and keep the blocks of the disk in which they are.
 fn forget_inodes(folder: &Path) {
-    for entry in walkdir::WalkDir::new(folder) {
-        entry.expect("listed").metadata().expect("it is there");
-    }
-    crate::common::write("/proc/sys/vm/drop_caches", "2").expect("root may");
+    drop(remember_inodes(folder));
+    forget_what_was_read("2").expect("root may");
 }
 
 /// Searches so many tiny files, half of them copies, in so many megabytes: at first, again with what the cache knows by
@@ -30,7 +29,8 @@ fn forget_inodes(folder: &Path) {
 ///
 /// If `cold`, the kernel reads each inode during the search and counts it as memory of the group. ext4 allocates inodes
 /// with `GFP_NOFS`: the kernel drops no others for them and kills whatever lists, also GNU find, which takes 2 MB
-/// itself. A search ends like this only if find does.
+/// itself. A search ends like this only if find does. Otherwise the kernel knows all inodes, and no test beside this one
+/// has it forget them.
 fn is_complete_or_said(files: usize, limits: &[u64], cold: bool) {
     let parent = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
     let tree = Tree::inside(parent.path());
@@ -45,8 +45,10 @@ fn is_complete_or_said(files: usize, limits: &[u64], cold: bool) {
     std::thread::sleep(std::time::Duration::from_secs(61));
     for megabytes in limits {
         for (round, cache) in [(0, "--cache kept"), (1, "--cache kept"), (2, "--cache off")] {
+            let many = tree.path("many");
+            let _remembered = (!cold).then(|| remember_inodes(&many));
             if cold {
-                forget_inodes(&tree.path("many"));
+                forget_inodes(&many);
             }
             let limit = ControlGroup::with_memory(megabytes << 20);
             let line = format!("find -f json {cache} many");
@@ -56,7 +58,7 @@ fn is_complete_or_said(files: usize, limits: &[u64], cold: bool) {
             );
             if cold && run.status.signal() == Some(libc::SIGKILL) {
                 println!("{files} files, {megabytes} MB, round {round}: killed by the kernel");
-                assert!(!is_enough_for_find(&tree.path("many"), *megabytes));
+                assert!(!is_enough_for_find(&many, *megabytes));
                 continue;
             }
             let summary = &run.json()["summary"];

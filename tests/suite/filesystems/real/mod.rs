@@ -19,7 +19,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::common::oracle::Question;
-use crate::common::volume::{ControlGroup, Mounted, Volume, sh, write_back};
+use crate::common::volume::{ControlGroup, Mounted, Volume, forget_what_was_read, sh, write_back};
 use crate::common::{Run, Tree, noise, seekless};
 
 fn find(folder: &Path, arguments: &str) -> Run {
