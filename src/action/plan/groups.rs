@@ -79,9 +79,9 @@ impl Groups {
             return None;
         }
         current::ask_about(name.path());
-        let found = self.found(name.path(), folder, bare_name);
+        let listed = self.list_once(name.path(), folder);
         let (key, role) = self.place(folder, bare_name)?;
-        let (main, richness, facts) = match found {
+        let (main, richness, facts) = match listed.and_then(|()| self.found(name.path(), key)) {
             Ok(None) => return None,
             Ok(Some((main, number, now))) => (main, number, (now.mtime_ns, now.links)),
             // It may have files that nobody sees: it stays.
@@ -98,26 +98,26 @@ impl Groups {
         })
     }
 
-    /// A group as it is now; `None` if there is no such group.
-    fn found(&mut self, path: &[u8], folder: &[u8], name: &[u8]) -> Result<Option<MainFile>> {
+    /// Finds the groups of the folder of this path, if it was not listed before.
+    fn list_once(&mut self, path: &[u8], folder: &[u8]) -> Result<()> {
         let hash = self.hasher.hash_one(folder);
-        let is_listed = self.folders.get(&hash).copied();
-        let is_grouped = |(key, _): (u64, Role)| self.groups.contains_key(&key);
-        match is_listed {
+        match self.folders.get(&hash) {
+            Some(true) => return Ok(()),
             Some(false) => return Err(Errno::ACCESS),
-            Some(true) if !self.place(folder, name).is_some_and(is_grouped) => return Ok(None),
-            _ => {}
+            None => {}
         }
         let place = NameInFolder::of(path).map_err(|_| Errno::NOENT)?;
-        if is_listed.is_none() {
-            let listed = self.list(&place.folder, folder);
-            self.folders.insert(hash, listed.is_ok());
-            listed?;
-        }
-        let group = self.place(folder, name).map(|(key, _)| key);
-        let Some((main, number)) = group.and_then(|key| self.groups.get(&key)) else {
+        let listed = self.list(&place.folder, folder);
+        self.folders.insert(hash, listed.is_ok());
+        listed
+    }
+
+    /// The group of the file at this path as it is now; `None` if there is no such group.
+    fn found(&self, path: &[u8], key: u64) -> Result<Option<MainFile>> {
+        let Some((main, number)) = self.groups.get(&key) else {
             return Ok(None);
         };
+        let place = NameInFolder::of(path).map_err(|_| Errno::NOENT)?;
         let name = CString::new(&main[..]).map_err(|_| Errno::INVAL)?;
         let now = stat::entry(&place.folder, &name)?;
         Ok(Some((main.clone(), *number, now)))

@@ -138,6 +138,27 @@ fn exported_photos_go_with_the_files_about_them() {
     }
 }
 
+/// Two photos have names that begin with it, and are not bound to it.
+#[test]
+fn a_clipped_name_that_may_mean_two_photos_belongs_to_none() {
+    let start = "Photos whose names begin with the same 46 char";
+    let photos = ["one", "two"].map(|end| {
+        [
+            format!("a/{start} {end}.jpg"),
+            format!("b/{start} {end}.jpg"),
+        ]
+    });
+    let mut tree = Tree::new().file(format!("b/{start}.json"), "about one of them");
+    for [a, b] in &photos {
+        tree = tree.copies([&a[..], &b[..]], a);
+    }
+    let stage = Stage::new(tree);
+    stage.run("remove -y --reference a a b").exits(0);
+    let [[one, _], [two, _]] = &photos;
+    let json = format!("b/{start}.json");
+    assert_eq!(stage.names(), [&one[..], two, &json]);
+}
+
 /// What a folder holds that cannot be listed, nobody knows.
 #[test]
 fn photos_in_a_folder_that_cannot_be_listed_stay() {
