@@ -1,8 +1,8 @@
 //! Which thread spends how much of the processor a file: `cargo bench --bench threads -- [OPTIONS OF find] DIR`
 //!
 //! All threads but that of the engine are as many as a machine has use for. So its time a file says how many files a
-//! second a search can reach at most, on any number of cores. A thread waits when it has no message to take, no room for
-//! one, or a lock is held.
+//! second a search can reach at most, on any number of cores. A thread waits when it has no message to take, no room
+//! for one, or a lock is held.
 
 use std::collections::BTreeMap;
 use std::env;

@@ -26,8 +26,8 @@ pub const START: usize = HEAD + 8;
 /// Length of a word in which places count, bytes: an index has places in 16 GiB.
 pub const WORD_LEN: usize = 4;
 
-/// Length of a frame of rows that is full, bytes. A request for one row may read all of it. The checksum of 16 KiB takes
-/// little more time than that of 4 KiB: their pieces of 1 KiB are hashed together. Otherwise a guess.
+/// Length of a frame of rows that is full, bytes. A request for one row may read all of it. The checksum of 16 KiB
+/// takes little more time than that of 4 KiB: their pieces of 1 KiB are hashed together. Otherwise a guess.
 pub const FULL: usize = 16_000;
 
 /// What a frame contains.
@@ -167,8 +167,8 @@ impl Day {
         marked > self || self.0 - marked.0 >= MARKED_EVERY
     }
 
-    /// True if rows have to go, of which the oldest was marked on another day. Then all go that do not stay: so a file is
-    /// not written anew every day.
+    /// True if rows have to go, of which the oldest was marked on another day. Then all go that do not stay: so a file
+    /// is not written anew every day.
     pub fn drops(self, oldest: Self) -> bool {
         !self.keeps(Self(oldest.0.saturating_add(MARKED_EVERY)))
     }

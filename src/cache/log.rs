@@ -78,7 +78,8 @@ impl Log {
         Ok(())
     }
 
-    /// Appends the index, which has the places of all rows of the file, and the searched path again. No other run may use the file.
+    /// Appends the index, which must have the places of all rows of the file, and the searched path again. No other run
+    /// may use the file.
     ///
     /// # Errors
     /// If they cannot be written.

@@ -1,7 +1,8 @@
 //! One file of rows: frames of rows in the order in which runs learned them, and the index of a run that ended alone.
 //!
 //! A run appends frames, so that a kill costs only the last one. Several runs may do so at a time: each has a shared
-//! lock. Later runs request the rows mostly in the same order, so mostly the next one is in the frame that was read last.
+//! lock. Later runs request the rows mostly in the same order, so mostly the next one is in the frame that was read
+//! last.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -42,8 +43,8 @@ pub struct Rows {
     ends: Vec<u32>,
     /// The whole frame that an entry was requested of last.
     frame: Range<u32>,
-    /// Parts of frames in memory, with their numbers, each in the slot that its number leads to. An entry is in the page
-    /// in which it begins.
+    /// Parts of frames in memory, with their numbers, each in the slot that its number leads to. An entry is in the
+    /// page in which it begins.
     pages: Vec<(u32, Vec<u8>)>,
     /// The place after the entry that was requested last: mostly that of the next one.
     next: u32,
@@ -163,8 +164,8 @@ impl Rows {
         !self.log.index.entries.is_empty()
     }
 
-    /// Cuts off what a killed run has half written, since what is appended after it would not be found; not if another run
-    /// uses the file.
+    /// Cuts off what a killed run has half written, since what is appended after it would not be found; not if another
+    /// run uses the file.
     fn cut_off(&self) -> Result<(), CacheError> {
         let Log { file, end, .. } = &self.log;
         let len = self.log.len()?;
@@ -192,8 +193,8 @@ impl Rows {
         (self.log.index.entries.len() - self.superseded.len()) as u64
     }
 
-    /// Replaces `row` by the row of a file, for any state of the file, and returns the day of its mark; `None`, with `row`
-    /// in any state, if there is none.
+    /// Replaces `row` by the row of a file, for any state of the file, and returns the day of its mark; `None`, with
+    /// `row` in any state, if there is none.
     pub fn find(&mut self, key: Key, row: &mut Row) -> Option<Day> {
         self.find_last(key, row).map(|(day, _)| day)
     }

@@ -190,8 +190,8 @@ impl Known {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// The last state of a file counts, with all that was learned of it in this state. A kill costs only rows of the run
-    /// that is killed, damage and cuts any rows. None of them makes a row.
+    /// The last state of a file counts, with all that was learned of it in this state. A kill costs only rows of the
+    /// run that is killed, damage and cuts any rows. None of them makes a row.
     #[test]
     fn what_runs_have_learned_is_found_whatever_happens_to_the_file(
         events in prop::collection::vec((

@@ -45,8 +45,8 @@ pub enum Storing {
     All,
 }
 
-/// Whether the results of reads of a file in this state are stored. `clean_ns` is the moment before which all pages
-/// were dirtied that have been written back, if it is known.
+/// Whether the results of reads of a file in this state are stored. Pages that were dirtied before `clean_ns` have been
+/// written back, if that moment is known.
 pub fn storing(state: &FileState, by_path: bool, began_ns: i64, clean_ns: Option<i64>) -> Storing {
     if by_path {
         // The clock of its times may be another one.
@@ -60,9 +60,10 @@ pub fn storing(state: &FileState, by_path: bool, began_ns: i64, clean_ns: Option
     }
 }
 
-/// The moment before which no page was dirtied that is still dirty, an hour ago: the kernel writes a page back once it has
-/// been dirty for as long as one of these settings says, at the next round of its thread. `None` if both together take more
-/// than ten minutes, if there are no rounds, or if a setting cannot be read. A disk has six times as long as the kernel.
+/// An hour before now: pages that were dirtied before that have been written back. The kernel writes a page back once
+/// it has been dirty for `dirty_expire_centisecs`, in the next round of its thread, every `dirty_writeback_centisecs`
+/// (Documentation/admin-guide/sysctl/vm.rst). `None` if both together are more than ten minutes, if there are no
+/// rounds, or if a setting cannot be read. The hour gives a slow disk six times as long.
 pub fn clean_ns(now_ns: i64, setting: impl Fn(&str) -> Option<String>) -> Option<i64> {
     let centiseconds = |name| setting(name)?.trim().parse::<u32>().ok();
     let expire = centiseconds("dirty_expire_centisecs")?;

@@ -11,8 +11,8 @@ use super::log::Log;
 use super::rows::Rows;
 use crate::sys::sync;
 
-/// A file gets a new index if the part behind the last one is longer than this share of it. A run reads all of that part
-/// when it begins.
+/// A file gets a new index if the part behind the last one is longer than this share of it. A run reads all of that
+/// part when it begins.
 const LOG_SHARE: u64 = 8;
 
 /// Ends the use of a file with these rows at the beginning, of which some are to be marked as used today, and with what

@@ -82,8 +82,8 @@ impl Parents {
         self.made.borrow_mut().insert(path.to_vec(), folder);
     }
 
-    /// True if only root, this user and this owner may change a folder and those above it. They stay so: nobody else can
-    /// change that.
+    /// True if only root, this user and this owner may change a folder and those above it. They stay so: nobody else
+    /// can change that.
     pub(in crate::action) fn are_closed(&self, path: &[u8], owner: u32) -> bool {
         self.ways.borrow_mut().is_closed(path, owner)
     }

@@ -152,8 +152,8 @@ fn a_hundred_thousand_names_of_one_inode_are_names_of_one_file() {
     assert_eq!(machine.file_table().names(FileIndex(0)).count(), 100_000);
 }
 
-/// What is read of three equal files of which an earlier run compared the first and the last: the files that are read to
-/// their ends, and the number of those that are compared.
+/// What is read of three equal files of which an earlier run compared the first and the last: the files that are read
+/// to their ends, and the number of those that are compared.
 fn read_again(are_cached: bool, has_digest: bool) -> (Vec<u32>, usize) {
     let mut machine = machine_with(Some(Comparing {
         from: 1,
