@@ -315,11 +315,11 @@ impl Machine {
         })
     }
 
-    /// True if the files of this size are read whole at first, for a file of which an earlier run knows something. If
-    /// it is still open, a file whose content alone is known decides it.
-    pub fn are_first_read_whole(&mut self, size: ClassId, only_content: bool) -> bool {
-        if only_content {
-            self.by_size.class_mut(size).whole.get_or_insert(true);
+    /// True if the files of this size are read whole at first, where an earlier run read one of them `whole`, or only
+    /// its samples. If it is still open, this decides it: nothing is read again.
+    pub fn are_first_read_whole(&mut self, size: ClassId, whole: Option<bool>) -> bool {
+        if let Some(whole) = whole {
+            self.by_size.class_mut(size).whole.get_or_insert(whole);
         }
         self.files_are_read_whole(size)
     }

@@ -109,9 +109,12 @@ impl Session<'_> {
         let Effect { file, want, size } = *effect;
         match want {
             Want::Head | Want::HeadAndTail => {
-                let only_content =
-                    row.head.is_none() && row.content.is_some() && row.state.size <= SMALL;
-                let is_whole = self.machine.are_first_read_whole(size, only_content);
+                let was_whole = match (row.head, row.content) {
+                    (None, Some(_)) if row.state.size <= SMALL => Some(true),
+                    (Some(_), None) => Some(false),
+                    _ => None,
+                };
+                let is_whole = self.machine.are_first_read_whole(size, was_whole);
                 match (is_whole, row.head, row.content) {
                     (true, _, Some(content)) => {
                         self.machine.content_recalled(size, file, content);
