@@ -74,11 +74,9 @@ const EXTENSIONS: &[(Option<Kind>, Option<Role>, &[&str])] = &[
         &[
             "aac", "ac3", "aif", "aifc", "aiff", "alac", "amr", "ape", "au", "caf", "dff", "dsf",
             "dts", "flac", "m4a", "m4b", "m4p", "mid", "midi", "mka", "mp2", "mp3", "mpc", "oga",
-            "ogg", "opus", "ra", "spx", "tak", "tta", "wma", "wv",
+            "ogg", "opus", "ra", "spx", "tak", "tta", "wav", "wma", "wv",
         ],
     ),
-    // Cameras record it beside a photo or a film.
-    (Some(Kind::Audio), Some(Role::Sidecar), &["wav"]),
     (
         Some(Kind::Document),
         None,

@@ -153,7 +153,6 @@ mod tests {
             ("IMG_EDEN.jpg", "IMG_EDEN", Still),
             ("IMG_E12.jpg", "IMG_E12", Still),
             ("MVI_0042.THM", "MVI_0042", Sidecar),
-            ("MVI_0042.WAV", "MVI_0042", Sidecar),
             ("DJI_0001.SRT", "DJI_0001", Sidecar),
             ("GL010042.LRV", "GL010042", Sidecar),
             ("PXL_20210102_1.MP.jpg", "PXL_20210102_1", Still),
