@@ -12,7 +12,7 @@
 use super::row::{Rest, Row};
 
 /// The first bytes of each frame, in all versions.
-pub const WORD: [u8; 8] = *b"seekless";
+pub const MAGIC: [u8; 8] = *b"seekless";
 
 /// The version of the format, and the kind of the digests. Frames of another version count as damaged.
 const VERSION: u8 = 3;
@@ -79,7 +79,7 @@ pub fn kind(frame: &[u8], seed: u64) -> Option<Kind> {
 
 fn head_of(kind: u8, payload: &[u8], seed: u64) -> [u8; HEAD] {
     let mut head = [0; HEAD];
-    head[..8].copy_from_slice(&WORD);
+    head[..8].copy_from_slice(&MAGIC);
     head[8..10].copy_from_slice(&[VERSION, kind]);
     head[12..16].copy_from_slice(&(payload.len() as u32).to_le_bytes());
     let mut key = [0; 32];
@@ -167,8 +167,8 @@ impl Day {
         marked > self || self.0 - marked.0 >= MARKED_EVERY
     }
 
-    /// True if rows have to go, of which the oldest was marked on another day. Then all go that do not stay: so a file
-    /// is not written anew every day.
+    /// True if rows have to go, of which the oldest was marked on another day: a month after it need not stay, so that no
+    /// file is written anew every day.
     pub fn drops(self, oldest: Self) -> bool {
         !self.keeps(Self(oldest.0.saturating_add(MARKED_EVERY)))
     }

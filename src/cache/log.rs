@@ -18,7 +18,7 @@ pub struct Log {
     pub seed: u64,
     /// The length of the file, unless other runs append as well.
     pub end: u64,
-    /// The places of the rows that were appended.
+    /// The places of the rows that were appended; in [`Rows`](super::rows::Rows), of all rows.
     pub index: Index,
     /// The path that was searched last.
     pub searched: Option<PathBuf>,
@@ -44,7 +44,7 @@ impl Log {
         Ok(self.file.metadata()?.len())
     }
 
-    /// Appends the path that a run searches, in a new file behind its first frame.
+    /// Appends the path that a run searches. A new file gets its first frame before.
     ///
     /// # Errors
     /// If it cannot be written.

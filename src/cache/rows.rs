@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use super::CacheError;
 use super::folder::CacheFolder;
-use super::frame::{self, Day, Entry, HEAD, Key, Kind, LONGEST_ENTRY, START, WORD, WORD_LEN};
+use super::frame::{self, Day, Entry, HEAD, Key, Kind, LONGEST_ENTRY, MAGIC, START, WORD_LEN};
 use super::index::{Index, hash};
 use super::log::Log;
 use super::row::Row;
@@ -226,7 +226,7 @@ impl Rows {
         found
     }
 
-    /// True if there are no two entries of this key.
+    /// True if there are no two entries with the hash of this key.
     fn has_one(&self, key: Key) -> bool {
         self.superseded.binary_search(&hash(key)).is_err()
     }
@@ -316,9 +316,9 @@ impl Rows {
 /// # Errors
 /// If it did not.
 pub fn is_ours(file: &File) -> Result<(), CacheError> {
-    let mut word = WORD;
+    let mut word = MAGIC;
     let read = file.read_at(&mut word, 0)?;
-    if word[..read] == WORD[..read] {
+    if word[..read] == MAGIC[..read] {
         Ok(())
     } else {
         Err(CacheError::Occupied("is a file"))

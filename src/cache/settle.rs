@@ -11,12 +11,12 @@ use super::log::Log;
 use super::rows::Rows;
 use crate::sys::sync;
 
-/// A file gets a new index if the part behind the last one is longer than this share of it. A run reads all of that
-/// part when it begins.
+/// A file gets a new index if the part behind the last one is longer than an eighth of the part before. A run reads all
+/// of that part when it begins.
 const LOG_SHARE: u64 = 8;
 
-/// Ends the use of a file with these rows at the beginning, of which some are to be marked as used today, and with what
-/// the run has appended. Does nothing if another run uses the file. The file has a shared lock.
+/// Ends the use of a file, unless another run uses it. `rows` are those at its beginning, `appended` is what the run
+/// added, and the rows of the keys `used` are marked as used today. The file has a shared lock.
 ///
 /// # Errors
 /// If the file cannot be read, or if the index or the new file cannot be written.

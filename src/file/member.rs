@@ -53,7 +53,7 @@ fn unedited(stem: &[u8]) -> Option<Cow<'_, [u8]>> {
 }
 
 /// What stands between the name of a photo and `.json` in an export since 2024, if it is not clipped.
-const WORD: &[u8] = b"supplemental-metadata";
+const SUPPLEMENT: &[u8] = b"supplemental-metadata";
 
 /// Number of characters to which an export clips a name, without `.json`.
 const CLIPPED: usize = 46;
@@ -81,7 +81,7 @@ fn without_number(text: &[u8]) -> (&[u8], &[u8]) {
 fn exported(name: &[u8]) -> Option<Member<'_>> {
     let (base, number) = without_json(name)?;
     let dot = base.iter().rposition(|&byte| byte == b'.')?;
-    let is_word = WORD.starts_with(&base[dot + 1..]);
+    let is_word = SUPPLEMENT.starts_with(&base[dot + 1..]);
     let shorter = is_word.then(|| &base[..dot]);
     let described = |name| match known(name) {
         Some((stem, _, Some(Role::Raw | Role::Still | Role::Film))) => Some(stem),

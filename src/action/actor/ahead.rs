@@ -22,12 +22,13 @@ use crate::lock::locked;
 /// Number of groups that are handed over together: to wake the other thread takes as long as to check a group.
 const TOGETHER: usize = 8;
 
-/// Maximum number of groups that are checked and wait for their turn. Each step keeps four descriptors open, and delays
+/// Maximum number of groups that are checked and wait in the channel. Each step keeps four descriptors open, and delays
 /// writers of its two files.
 const DEPTH: usize = 16;
 
-/// Number of descriptors of checked steps that wait, where no step belongs together with another.
-pub(super) const DESCRIPTORS: usize = 4 * (DEPTH + TOGETHER);
+/// Number of descriptors of checked steps that wait, where no step belongs together with another: in the channel, for
+/// room in it, and with the thread that took them out.
+pub(super) const DESCRIPTORS: usize = 4 * (DEPTH + 2 * TOGETHER);
 
 /// Maximum size of files that are checked ahead, so that writers wait no longer than such a check takes. Larger files
 /// are checked when it is their turn.
