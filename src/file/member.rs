@@ -18,9 +18,16 @@ pub struct Member<'a> {
 impl<'a> Member<'a> {
     /// What this bare name says; `None` if such a file belongs to no group.
     pub fn of(name: &'a [u8]) -> Option<Self> {
-        if let Some(exported) = exported(name) {
-            return Some(exported);
+        if let Some(described) = described(name) {
+            let stem = Member::unexported(&described)?.stem.into_owned();
+            let (stem, role) = (stem.into(), Role::Sidecar);
+            return Some(Self { stem, role });
         }
+        Self::unexported(name)
+    }
+
+    /// The same of a name that no export gave.
+    fn unexported(name: &'a [u8]) -> Option<Self> {
         let (stem, _, role) = known(name)?;
         let role = role?;
         // IMG_1.CR2.xmp belongs to IMG_1.CR2 as IMG_1.xmp does, and P.MP.jpg to the film P.MP.
@@ -38,7 +45,7 @@ impl Kind {
     pub fn includes(self, name: &[u8]) -> bool {
         match known(name) {
             Some((_, Some(kind), _)) => kind == self,
-            None if !is_exported(name) => false,
+            None if !is_exported(name) && clipped(name).is_none() => false,
             _ => matches!(self, Self::Image | Self::Video),
         }
     }
@@ -77,33 +84,39 @@ fn without_number(text: &[u8]) -> (&[u8], &[u8]) {
     split.filter(is_number).unwrap_or((text, b""))
 }
 
-/// What the name of an export's file about a photo or film says.
-fn exported(name: &[u8]) -> Option<Member<'_>> {
+/// The name of the photo or film that an export's file of this name is about.
+fn described(name: &[u8]) -> Option<Vec<u8>> {
     let (base, number) = without_json(name)?;
     let dot = base.iter().rposition(|&byte| byte == b'.')?;
     let is_word = SUPPLEMENT.starts_with(&base[dot + 1..]);
     let shorter = is_word.then(|| &base[..dot]);
-    let described = |name| match known(name) {
-        Some((stem, _, Some(Role::Raw | Role::Still | Role::Film))) => Some(stem),
+    let mut names = shorter.into_iter().chain([base]);
+    names.find_map(|name| match known(name)? {
+        (stem, _, Some(Role::Raw | Role::Still | Role::Film)) => {
+            Some([stem, number, &name[stem.len()..]].concat())
+        }
         _ => None,
-    };
-    let stem = shorter.and_then(described).or_else(|| described(base))?;
-    Some(Member {
-        stem: [stem, number].concat().into(),
-        role: Role::Sidecar,
     })
 }
 
 /// True if this is the name of an export's file about a photo or film.
 pub fn is_exported(name: &[u8]) -> bool {
-    exported(name).is_some()
+    described(name).is_some()
 }
 
-/// How the name of a photo or film begins if an export's file about it may have this name, which is clipped.
-pub fn clipped(name: &[u8]) -> Option<&[u8]> {
+/// How the name of a photo or film begins if an export's file about it may have this name, which is clipped; and the
+/// number in brackets that ends the stem.
+pub fn clipped(name: &[u8]) -> Option<(&[u8], &[u8])> {
     let (base, number) = without_json(name)?;
     let is_long = String::from_utf8_lossy(base).chars().count() >= CLIPPED;
-    (is_long && number.is_empty() && !is_exported(name)).then_some(base)
+    (is_long && !is_exported(name)).then_some((base, number))
+}
+
+/// The name of a photo or film without the number in brackets that ends its stem, and this number.
+pub fn numbered(name: &[u8]) -> Option<(Vec<u8>, &[u8])> {
+    let (whole, ..) = known(name)?;
+    let (stem, number) = without_number(whole);
+    Some(([stem, &name[whole.len()..]].concat(), number))
 }
 
 /// What Google adds to the name of an edited photo, in some languages.
@@ -123,13 +136,13 @@ const EDITED: &[&str] = &[
     "-editat",
 ];
 
-/// The stem of the photo of which this may be an edited version in an export: they share the file about it.
+/// The name of the photo of which this may be an edited version in an export: they share the file about it.
 pub fn original(name: &[u8]) -> Option<Vec<u8>> {
-    let (stem, _, role) = known(name)?;
-    let (edited, number) = without_number(stem);
+    let (whole, _, role) = known(name)?;
+    let (edited, number) = without_number(whole);
     let mut words = EDITED.iter();
     let stem = words.find_map(|word| edited.strip_suffix(word.as_bytes()))?;
-    (role? != Role::Sidecar).then(|| [stem, number].concat())
+    (role? != Role::Sidecar).then(|| [stem, number, &name[whole.len()..]].concat())
 }
 
 #[cfg(test)]
@@ -169,6 +182,14 @@ mod tests {
                 Sidecar,
             ),
             ("a.jpg..json", "a", Sidecar),
+            ("PXL_20210102_1.MP.jpg.json", "PXL_20210102_1", Sidecar),
+            ("PXL_20210102_1.MP(1).jpg", "PXL_20210102_1.MP(1)", Still),
+            (
+                "PXL_20210102_1.MP.jpg(1).json",
+                "PXL_20210102_1.MP(1)",
+                Sidecar,
+            ),
+            ("IMG_E1234.HEIC.s.json", "IMG_1234", Sidecar),
             ("a.mp4.s.json", "a", Sidecar),
         ] {
             let member = Member::of(name.as_bytes()).expect(name);
@@ -195,17 +216,17 @@ mod tests {
 
     #[test]
     fn an_edited_photo_shares_the_file_about_its_original() {
-        for (name, stem) in [
-            ("IMG_1-edited.jpg", Some("IMG_1")),
-            ("IMG_1-edited(1).jpg", Some("IMG_1(1)")),
-            ("IMG_1-modifié.JPG", Some("IMG_1")),
-            ("IMG_1-ha editado.png", Some("IMG_1")),
+        for (name, expected) in [
+            ("IMG_1-edited.jpg", Some("IMG_1.jpg")),
+            ("IMG_1-edited(1).jpg", Some("IMG_1(1).jpg")),
+            ("IMG_1-modifié.JPG", Some("IMG_1.JPG")),
+            ("IMG_1-ha editado.png", Some("IMG_1.png")),
             ("IMG_1-edited.xmp", None),
             ("IMG_1 edited.jpg", None),
             ("IMG_1.jpg", None),
         ] {
             let original = original(name.as_bytes());
-            assert_eq!(original.as_deref(), stem.map(str::as_bytes), "{name}");
+            assert_eq!(original.as_deref(), expected.map(str::as_bytes), "{name}");
         }
     }
 
@@ -214,7 +235,12 @@ mod tests {
         let long = "Urlaub in Knaufspesch in der Schneifel (38).JP";
         assert_eq!(long.chars().count(), CLIPPED);
         let json = format!("{long}.json");
-        assert_eq!(clipped(json.as_bytes()), Some(long.as_bytes()));
+        assert_eq!(clipped(json.as_bytes()), Some((long.as_bytes(), &b""[..])));
+        let json_1 = format!("{long}(1).json");
+        assert_eq!(
+            clipped(json_1.as_bytes()),
+            Some((long.as_bytes(), &b"(1)"[..]))
+        );
         for name in [&json[1..], "a.jpg.json", long] {
             assert_eq!(clipped(name.as_bytes()), None, "{name}");
         }

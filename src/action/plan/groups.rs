@@ -1,6 +1,7 @@
 //! Files that belong together by their names, a photo and the files that programs put beside it: they go together or
 //! stay together.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::ffi::CString;
 use std::hash::{BuildHasher, RandomState};
@@ -12,7 +13,7 @@ use rustix::io::{Errno, Result};
 use super::set::{Fate, Group, PlannedFile, PlannedName, SetPlan};
 use crate::action::reason::Code;
 use crate::action::ways::folder_entry::{NameInFolder, bare, join, parent};
-use crate::file::{Member, Role, clipped, is_exported, original};
+use crate::file::{Member, Role, clipped, is_exported, numbered, original};
 use crate::heartbeat::current;
 use crate::scan::MOST_NAMES;
 use crate::sys::names::{Entries, EntryBuffer};
@@ -37,6 +38,9 @@ pub struct Groups {
 
 /// The bare name of the main file of a group, the number of its files, and the metadata of its main file.
 type MainFile = (Box<[u8]>, u32, Stat);
+
+/// A name of a photo or film, the number that was taken out of it, and the key of the group.
+type About<'a> = (Cow<'a, [u8]>, Option<&'a [u8]>, u64);
 
 /// A name: the key of its group, its role, and its bare name.
 type Named = (u64, Role, Box<[u8]>);
@@ -172,21 +176,42 @@ impl Groups {
         Ok(())
     }
 
-    /// Adds the files whose clipped names show that they are about a photo or film, if it is the only one.
+    /// Adds the files whose clipped names show that they are about a photo or film of one group only.
     fn tell_clipped(&mut self, folder: &[u8], members: &mut Vec<Named>, names: Vec<Box<[u8]>>) {
         if names.is_empty() {
             return;
         }
-        let about = members.iter().filter(|member| member.1 != Role::Sidecar);
-        let mut about: Vec<(&[u8], u64)> = about.map(|(key, _, name)| (&**name, *key)).collect();
+        let keys: HashSet<u64> = members.iter().map(|member| member.0).collect();
+        let mut about: Vec<About> = Vec::new();
+        for (key, _, name) in members.iter().filter(|member| member.1 != Role::Sidecar) {
+            // An edited version shares the file about its original.
+            let original = self
+                .original_key(folder, name)
+                .filter(|key| keys.contains(key));
+            let key = original.unwrap_or(*key);
+            about.push((Cow::from(&**name), None, key));
+            about.extend(numbered(name).map(|(plain, number)| (plain.into(), Some(number), key)));
+        }
         about.sort_unstable();
         let told = names.into_iter().filter_map(|name| {
-            let start = clipped(&name)?;
-            let first = about.partition_point(|(name, _)| *name < start);
-            let mut keys = about[first..].iter();
-            let mut next = || keys.next().filter(|(name, _)| name.starts_with(start));
-            let key = next()?.1;
-            next().is_none().then_some((key, Role::Sidecar, name))
+            let (start, number) = clipped(&name)?;
+            let first = about.partition_point(|(name, ..)| &name[..] < start);
+            let may = about[first..]
+                .iter()
+                .take_while(|(name, ..)| name.starts_with(start));
+            let with = |number| {
+                may.clone()
+                    .filter(move |about| about.1 == number)
+                    .map(|about| about.2)
+            };
+            let mut keys = with(Some(number)).peekable();
+            if keys.peek().is_none() && number.is_empty() {
+                // The title itself ends with a number.
+                keys = with(None).peekable();
+            }
+            let key = keys.next()?;
+            keys.all(|other| other == key)
+                .then_some((key, Role::Sidecar, name))
         });
         let told: Vec<Named> = told.collect();
         for (key, role, name) in &told {
@@ -196,18 +221,27 @@ impl Groups {
         members.extend(told);
     }
 
-    /// Moves edited photos to the groups of their originals if there is a file about these: they share it.
+    /// Moves edited photos to the groups of their originals if there is a file about these, but none about the edited
+    /// photo: they share it.
     fn tell_edited(&mut self, folder: &[u8], members: &mut [Named]) {
-        let described = members.iter().filter(|member| is_exported(&member.2));
+        let is_about = |name: &[u8]| is_exported(name) || clipped(name).is_some();
+        let described = members.iter().filter(|(.., name)| is_about(name));
         let described: HashSet<u64> = described.map(|member| member.0).collect();
         for (key, role, name) in members {
-            let original = original(name).map(|stem| self.key(folder, &stem));
-            if let Some(original) = original.filter(|original| described.contains(original)) {
+            let original = self
+                .original_key(folder, name)
+                .filter(|key| described.contains(key));
+            if let Some(original) = original.filter(|_| !described.contains(key)) {
                 *key = original;
                 let place = self.hasher.hash_one((folder, &**name));
                 self.told.insert(place, (original, *role));
             }
         }
+    }
+
+    /// The key of the group of the photo of which this name may be an edited version.
+    fn original_key(&self, folder: &[u8], name: &[u8]) -> Option<u64> {
+        Some(self.key(folder, &Member::of(&original(name)?)?.stem))
     }
 
     /// Where the file system ignores case, a file has both names.

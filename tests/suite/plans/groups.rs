@@ -159,6 +159,68 @@ fn a_clipped_name_that_may_mean_two_photos_belongs_to_none() {
     assert_eq!(stage.names(), [&one[..], two, &json]);
 }
 
+/// In the other folder, each group lacks its last file.
+#[test]
+fn no_file_about_an_exported_photo_is_left_alone() {
+    let long = "A name of a film that moves and is longer than its export";
+    let (clip, number) = (&long[..46], "A name of 44 characters with a number at the");
+    let groups = [
+        "PXL_1.MP.jpg, PXL_1.MP.jpg.supplemental-metadata.json",
+        "PXL_1.MP(1).jpg, PXL_1.MP.jpg(1).json",
+        "PXL_1.MP.jpg, PXL_1.MP.jpg.json, PXL_1.MP-edited.jpg",
+        "DSC_1.NEF.jpg, DSC_1.NEF.jpg.json",
+        "IMG_E1234.HEIC, IMG_E1234.HEIC.json",
+        "a.jpg, a-edited.jpg, a.jpg.json",
+        "Urlaub in Knaufspesch in der Schneifel (38).JPG, Urlaub in Knaufspesch in der Schneifel (38).JP.json",
+        "a.jpg, a.jpg.json, a-edited.jpg",
+        &format!("{long}.heic, {long}.mp4, {clip}.json"),
+        &format!("{long}.jpg, {long}-edited.jpg, {clip}.json"),
+        &format!("{number}.jpg, {number}.j.json, {number}-edited.jpg"),
+        &format!("{number}(1).jpg, {number}.j(1).json"),
+    ];
+    let mut tree = Tree::new();
+    let mut before = Vec::new();
+    for (nth, group) in groups.into_iter().enumerate() {
+        let group: Vec<&str> = group.split(", ").collect();
+        for (file, name) in group.iter().enumerate() {
+            let content = format!("{nth} {file}");
+            before.push(format!("a/{nth}/{name}"));
+            tree = tree.file(format!("a/{nth}/{name}"), &content);
+            if file + 1 < group.len() {
+                tree = tree.file(format!("b/{nth}/{name}"), &content);
+            }
+        }
+    }
+    let stage = Stage::new(tree);
+    stage.run("remove -y --reference b a b").exits(0);
+    let below_a = stage
+        .names()
+        .into_iter()
+        .filter(|name| name.starts_with("a/"));
+    before.sort();
+    assert_eq!(below_a.collect::<Vec<_>>(), before);
+}
+
+#[test]
+fn an_edited_photo_with_a_file_about_it_is_a_group_of_its_own() {
+    let names = ["a.jpg", "a.jpg.json", "a-edited.jpg", "a-edited.jpg.json"];
+    let mut tree = Tree::new();
+    for name in names {
+        tree = tree.file(format!("a/{name}"), name);
+        if name != names[3] {
+            tree = tree.file(format!("b/{name}"), name);
+        }
+    }
+    let stage = Stage::new(tree);
+    stage.run("remove -y --reference b a b").exits(0);
+    let below_a = stage
+        .names()
+        .into_iter()
+        .filter(|name| name.starts_with("a/"));
+    let below_a: Vec<String> = below_a.collect();
+    assert_eq!(below_a, ["a/a-edited.jpg", "a/a-edited.jpg.json"]);
+}
+
 /// What a folder holds that cannot be listed, nobody knows.
 #[test]
 fn photos_in_a_folder_that_cannot_be_listed_stay() {
