@@ -110,7 +110,7 @@ reasons! {
     OtherFileSystem "other-file-system" Rule
         "is alone on its file system or mount, and hard links cannot cross them";
     Group "group" Rule "belongs together with a file that stays";
-    NoPair "no-pair" Rule "has no copy beside a copy of its photo";
+    NoPair "no-pair" Rule "has no copy beside copies of all that it belongs to";
     NotAsked "not-asked" Rule "has no answer yet";
     OutsidePaths "outside-paths" Rule "is outside the given paths";
     SharedFolder "shared-folder" Rule "is in a folder that other users can change";

@@ -253,15 +253,16 @@ impl Groups {
 /// Maximum number of groups among which the copies of a photo and of its sidecars are looked for.
 const COPIES: usize = 16;
 
-/// What the plan does with groups. Each of the sidecars of a group goes only if another group that stays has a copy of
-/// it and of its photo; else the group stays.
+/// What the plan does with groups. Each of the sidecars of a group goes only if one group that stays has a copy of it
+/// and of each file of the group that is no sidecar; else the group stays. Which of those files a sidecar is about, its
+/// name need not tell.
 #[derive(Debug, Default)]
 struct Together {
     /// Number of the files of each group that go.
     going: HashMap<u64, u32>,
     /// Groups that stay, and whether that is for lack of a copy.
     held: HashMap<u64, bool>,
-    /// For each group that goes: groups that stay and have a copy of a file of it that is no sidecar.
+    /// For each group that goes: groups that stay and have a copy of each file of it that is no sidecar.
     copies: HashMap<u64, Vec<u64>>,
 }
 
@@ -304,21 +305,19 @@ impl Together {
         }
     }
 
-    /// Notes which groups have copies of the photos of groups that go.
+    /// Notes which groups have copies of the photos and films of groups that go.
     fn note_copies(&mut self, set: &SetPlan) {
-        let stay: Vec<u64> = self.staying(set).take(COPIES).collect();
+        let first: Vec<u64> = self.staying(set).take(COPIES).collect();
+        let stay: HashSet<u64> = self.staying(set).collect();
         for group in going_groups(set).filter(|group| !group.is_sidecar) {
-            let copies = self.copies.entry(group.key).or_default();
-            for &key in &stay {
-                if copies.len() < COPIES && !copies.contains(&key) {
-                    copies.push(key);
-                }
-            }
+            let copies = self.copies.entry(group.key);
+            let copies = copies.and_modify(|known| known.retain(|key| stay.contains(key)));
+            copies.or_insert_with(|| first.clone());
         }
     }
 
-    /// Holds the groups that have a sidecar of which no group has a copy that also has one of its photo, once the
-    /// copies of all sets were [noted](Self::note_copies).
+    /// Holds the groups that have a sidecar of which no group has a copy that also has copies of its photos and films,
+    /// once the copies of all sets were [noted](Self::note_copies).
     fn hold_without_copy(&mut self, set: &SetPlan) {
         let stay: HashSet<u64> = self.staying(set).collect();
         for group in going_groups(set).filter(|group| group.is_sidecar) {

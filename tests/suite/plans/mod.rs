@@ -6,5 +6,6 @@ mod managed;
 mod originals;
 mod plan;
 mod plan_asked;
+mod sidecars;
 mod together;
 mod trash;
