@@ -28,7 +28,7 @@ pub enum Role {
     Still,
     /// A film, or the moving part of a live photo.
     Film,
-    /// Settings, edits, or a small picture.
+    /// Settings, edits, a small picture, or sound.
     Sidecar,
 }
 
@@ -63,6 +63,8 @@ const EXTENSIONS: &[(Option<Kind>, Option<Role>, &[&str])] = &[
     ),
     // The small copy of a film that cameras make, and what a drone or somebody says in it.
     (Some(Kind::Video), Some(Role::Sidecar), &["lrv", "srt"]),
+    // The sound of a film, or what the photographer says about a photo. Cameras know it by its name alone (DCF).
+    (Some(Kind::Audio), Some(Role::Sidecar), &["wav"]),
     (
         None,
         Some(Role::Sidecar),
@@ -74,7 +76,7 @@ const EXTENSIONS: &[(Option<Kind>, Option<Role>, &[&str])] = &[
         &[
             "aac", "ac3", "aif", "aifc", "aiff", "alac", "amr", "ape", "au", "caf", "dff", "dsf",
             "dts", "flac", "m4a", "m4b", "m4p", "mid", "midi", "mka", "mp2", "mp3", "mpc", "oga",
-            "ogg", "opus", "ra", "spx", "tak", "tta", "wav", "wma", "wv",
+            "ogg", "opus", "ra", "spx", "tak", "tta", "wma", "wv",
         ],
     ),
     (

@@ -168,6 +168,7 @@ mod tests {
             ("MVI_0042.THM", "MVI_0042", Sidecar),
             ("DJI_0001.SRT", "DJI_0001", Sidecar),
             ("GL010042.LRV", "GL010042", Sidecar),
+            ("DSC_0104.WAV", "DSC_0104", Sidecar),
             ("PXL_20210102_1.MP.jpg", "PXL_20210102_1", Still),
             ("PXL_20210102_1.MP", "PXL_20210102_1", Film),
             ("MVIMG_1.mp4", "MVIMG_1", Film),

@@ -164,6 +164,7 @@ impl Groups {
         if !ended {
             return Err(Errno::OVERFLOW);
         }
+        self.tell_lone(folder, &mut members);
         self.tell_clipped(folder, &mut members, clipped_names);
         self.tell_edited(folder, &mut members);
         members.sort_unstable();
@@ -215,28 +216,58 @@ impl Groups {
         });
         let told: Vec<Named> = told.collect();
         for (key, role, name) in &told {
-            let place = self.hasher.hash_one((folder, &**name));
-            self.told.insert(place, (*key, *role));
+            self.tell(folder, name, *key, *role);
         }
         members.extend(told);
     }
 
-    /// Moves edited photos to the groups of their originals if there is a file about these, but none about the edited
-    /// photo: they share it.
+    /// Moves sidecars that nothing else has the stem of to the photo or film whose stem theirs begins with, up to a dot:
+    /// `film.en.srt` to `film.mkv`.
+    fn tell_lone(&mut self, folder: &[u8], members: &mut [Named]) {
+        let mains = members.iter().filter(|member| member.1 != Role::Sidecar);
+        let mains: HashSet<u64> = mains.map(|member| member.0).collect();
+        for (key, role, name) in members
+            .iter_mut()
+            .filter(|member| !mains.contains(&member.0))
+        {
+            let Some(Member { stem, .. }) = Member::of(name).filter(|_| !mains.is_empty()) else {
+                continue;
+            };
+            let dots = (0..stem.len()).rev().filter(|&at| stem[at] == b'.');
+            let mut shorter = dots.map(|dot| self.key(folder, &stem[..dot]));
+            if let Some(main) = shorter.find(|key| mains.contains(key)) {
+                *key = main;
+                self.tell(folder, name, main, *role);
+            }
+        }
+    }
+
+    /// Moves edited photos, and what belongs to them, to the groups of their originals if there is a file about these,
+    /// but none about the edited photo: they share it.
     fn tell_edited(&mut self, folder: &[u8], members: &mut [Named]) {
         let is_about = |name: &[u8]| is_exported(name) || clipped(name).is_some();
         let described = members.iter().filter(|(.., name)| is_about(name));
         let described: HashSet<u64> = described.map(|member| member.0).collect();
+        let undescribed = members
+            .iter()
+            .filter(|member| !described.contains(&member.0));
+        let shares = undescribed.filter_map(|(key, _, name)| {
+            let original = self.original_key(folder, name)?;
+            described.contains(&original).then_some((*key, original))
+        });
+        let shares: HashMap<u64, u64> = shares.collect();
         for (key, role, name) in members {
-            let original = self
-                .original_key(folder, name)
-                .filter(|key| described.contains(key));
-            if let Some(original) = original.filter(|_| !described.contains(key)) {
+            if let Some(&original) = shares.get(key) {
                 *key = original;
-                let place = self.hasher.hash_one((folder, &**name));
-                self.told.insert(place, (original, *role));
+                self.tell(folder, name, original, *role);
             }
         }
+    }
+
+    /// Notes the group of a name that only other files of the folder explain.
+    fn tell(&mut self, folder: &[u8], name: &[u8], key: u64, role: Role) {
+        let place = self.hasher.hash_one((folder, name));
+        self.told.insert(place, (key, role));
     }
 
     /// The key of the group of the photo of which this name may be an edited version.

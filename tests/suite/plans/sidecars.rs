@@ -69,3 +69,60 @@ fn a_sidecar_goes_if_one_group_has_a_copy_of_it_and_of_all_that_it_may_be_about(
         assert_eq!(goes([a, b, c]), expected, "{a} | {b} | {c}");
     }
 }
+
+/// Of the files in `a`, the last has no copy: whether the others stay with it.
+#[track_caller]
+fn is_bound(a: &str) -> bool {
+    let (others, _) = a.rsplit_once(", ").expect("two files");
+    let stage = library([a, others, ""]);
+    let before = in_a(&stage);
+    stage.run("remove -y --reference b a").exits(0);
+    match in_a(&stage) {
+        1 => false,
+        after => {
+            assert_eq!(after, before, "{a} is torn");
+            true
+        }
+    }
+}
+
+#[test]
+fn sound_belongs_to_the_photo_or_film_of_its_name() {
+    for (a, expected) in [
+        ("DJI_1.MP4, DJI_1.wav", true),
+        ("DSC_1.NEF, DSC_1.JPG, DSC_1.WAV", true),
+        ("1.mp3, 1.wav", false),
+        ("1.wav, 1.xmp", false),
+        ("1.jpg, 2.wav", false),
+    ] {
+        assert_eq!(is_bound(a), expected, "{a}");
+    }
+}
+
+#[test]
+fn a_sidecar_may_have_more_words_than_the_name_of_its_film() {
+    for (a, expected) in [
+        ("film.mkv, film.en.srt", true),
+        ("film.mkv, film.de.srt, Film.MKV.pt-BR.forced.SRT", true),
+        ("The.big.day.mkv, The.big.day.en.sdh.srt", true),
+        ("raw.CR2, raw.CR2.out.pp3", true),
+        ("film.mkv, film2.en.srt", false),
+        ("film.mkv, filmen.srt", false),
+        ("film.xmp, film.en.srt", false),
+    ] {
+        assert_eq!(is_bound(a), expected, "{a}");
+    }
+    // It belongs to the film with the longest of these names.
+    for of_day in ["The.big.day.srt", "The.big.day.en.srt"] {
+        let films = "The.mkv, The.big.day.mkv";
+        let stage = library([&format!("{films}, {of_day}"), films, ""]);
+        stage.run("remove -y --reference b a").exits(0);
+        assert_eq!(in_a(&stage), 2, "{of_day}");
+    }
+}
+
+#[test]
+fn what_belongs_to_an_edited_photo_follows_it_to_its_original() {
+    assert!(is_bound("a.jpg, a.jpg.json, a-edited.jpg, a-edited.xmp"));
+    assert!(is_bound("a.jpg, a.jpg.json, a-edited.jpg, a-edited.2.xmp"));
+}
