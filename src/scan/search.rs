@@ -265,7 +265,8 @@ impl<R: Iterator<Item = Given>> Crew<'_, R> {
     /// Starts a walker; false if the system provides no thread.
     fn start(&mut self) -> bool {
         let search = self.search;
-        let (walker, known) = Walker::new(&search.walk, &self.queue, &search.to);
+        let (walker, known) =
+            Walker::new(&search.walk, &self.queue, self.walkers.len(), &search.to);
         let (heartbeat, words) = (Arc::clone(&known.heartbeat), self.words.0.clone());
         let named = thread::Builder::new().name("walk".to_owned());
         let spawned = named.spawn(move || {
@@ -286,7 +287,8 @@ impl<R: Iterator<Item = Given>> Crew<'_, R> {
     /// Does the jobs on this thread, where the system provides no other.
     fn work_here(&mut self) {
         let search = self.search;
-        let (walker, known) = Walker::new(&search.walk, &self.queue, &search.to);
+        let (walker, known) =
+            Walker::new(&search.walk, &self.queue, self.walkers.len(), &search.to);
         let heartbeat = Arc::clone(&known.heartbeat);
         self.walkers.push(known);
         current::watched(Some(heartbeat), || walker.work(false, || ()));

@@ -37,6 +37,8 @@ const ATTEMPTS: u64 = 1000;
 pub struct Walker {
     pub(super) walk: Arc<Walk>,
     queue: Arc<Queue<Job>>,
+    /// Its number among the walkers.
+    number: usize,
     pub(super) outbox: Outbox,
     handles: DirHandles,
     pub(super) buffer: names::EntryBuffer,
@@ -69,12 +71,14 @@ impl Walker {
     pub fn new(
         walk: &Arc<Walk>,
         queue: &Arc<Queue<Job>>,
+        number: usize,
         to: &Sender<ScanMessage>,
     ) -> (Self, WalkerRecord) {
         let kept: Arc<Mutex<Kept>> = Arc::default();
         let walker = Self {
             walk: Arc::clone(walk),
             queue: Arc::clone(queue),
+            number,
             outbox: Outbox::new(to),
             handles: DirHandles::new(walk.open_folders),
             buffer: names::EntryBuffer::default(),
@@ -95,13 +99,19 @@ impl Walker {
     /// the thread that starts walkers has something to look at.
     pub fn work(mut self, may_wait: bool, wake: impl Fn()) {
         let mut waits = process::thread_waits();
+        let mut has_waited = false;
         loop {
             current::rest();
-            let taken = self.queue.take(|| {
+            let mut was_idle = false;
+            let taken = self.queue.take(self.number, || {
+                was_idle = true;
                 hand_over(&self.kept, &self.outbox);
                 may_wait
             });
             let Some((group, job)) = taken else { break };
+            if was_idle {
+                waits = process::thread_waits();
+            }
             let is_folder = matches!(job, Job::Folder(_));
             match job {
                 _ if self.is_stopped() => self.leave(1),
@@ -109,7 +119,7 @@ impl Walker {
                 Job::Folder(folder) => self.walk_folder(folder),
             }
             keep(&self.kept, &mut self.walked, &mut self.outbox);
-            let left = self.queue.done(group, &mut self.below);
+            let left = self.queue.done(self.number, group, &mut self.below);
             if !left.anywhere {
                 wake();
             }
@@ -122,7 +132,9 @@ impl Walker {
                 self.outbox.walked(group - FIRST_GROUP);
             }
             let before = std::mem::replace(&mut waits, process::thread_waits());
-            if waits > before && self.queue.allow_more(group) {
+            let waited_before = std::mem::replace(&mut has_waited, waits > before);
+            // Now and then it waits for a lock. For a disk, it waits in nearly every folder.
+            if has_waited && waited_before && self.queue.allow_more(group) {
                 wake();
             }
         }
@@ -185,7 +197,9 @@ impl Walker {
         self.list(dir, &fd, folder);
         // Its folders are next, most likely: from here each is one step away, from the
         // root as many as it is deep.
-        self.handles.put(dir, fd);
+        if !self.below.is_empty() {
+            self.handles.put(dir, fd);
+        }
     }
 
     /// Runs a function in a folder. When descriptors run out, it waits until one is free again.
