@@ -188,6 +188,7 @@ reasons! {
     NoDestination "no-destination" Failed "cannot {what}: {cause}; say where to";
     SharedDestination "shared-destination" Failed
         "cannot {what}: {cause}; other users can change that folder: choose another folder";
+    Torn "torn" Failed "{because}; {other}, which belongs together with it, was removed before";
     Stuck "stuck" Failed "cannot {what}: {cause}; undo the run once the cause is gone";
 
     Journals "journals" Refused "cannot write a journal in {what}: {cause}";
@@ -332,6 +333,15 @@ impl Reason {
         })
     }
 
+    /// The reason for a file of whose group this run removed the one at this path.
+    pub(super) fn torn(self, path: &[u8]) -> Self {
+        Code::Torn.with(Facts {
+            other: Some(Raw(path.to_vec())),
+            because: Some(Box::new(self)),
+            ..Facts::default()
+        })
+    }
+
     /// True if it has changed in this.
     pub(super) fn is_changed(&self, what: &str) -> bool {
         self.code == Code::Changed && self.facts().what.as_deref() == Some(what)
@@ -448,5 +458,10 @@ mod tests {
             "cannot link it: Operation not permitted (os error 1)"
         );
         assert_eq!(failed.facts().errno, Some(1));
+        assert_eq!(
+            failed.torn(b"/a").to_string(),
+            "cannot link it: Operation not permitted (os error 1); \
+            /a, which belongs together with it, was removed before"
+        );
     }
 }

@@ -95,6 +95,8 @@ impl Actor {
     fn act(&mut self, ready: Vec<(Step, Act)>) {
         let acts: Vec<&Act> = ready.iter().map(|(_, act)| act).collect();
         let fates = places::perform(&acts, &self.parents);
+        let done = fates.iter().position(|(fate, _)| fate.is_ok());
+        let done = done.map(|place| ready[place].0.victim.path.clone());
         for ((step, drafted), (fate, there)) in ready.into_iter().zip(fates) {
             let note = drafted.trail.note.take();
             current::ask_about(&step.victim.path);
@@ -142,9 +144,12 @@ impl Actor {
                         // Undo and a sweep look at the files of a step, and of a run, that has no recorded end.
                         self.has_open_steps = true;
                         self.end(step, error.into(), Unproven::default());
-                    } else {
-                        self.not_done(step, &drafted, error);
+                        continue;
                     }
+                    // The others of its group say that it stays.
+                    let done = done.as_deref().filter(|_| error.code != Code::Together);
+                    let error = done.map_or(error.clone(), |done| error.torn(done));
+                    self.not_done(step, &drafted, error);
                 }
             }
         }

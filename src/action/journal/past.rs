@@ -260,8 +260,8 @@ pub enum Undone {
     Refused(Reason),
     /// It was removed for good.
     Impossible,
-    /// It was removed for good, and the run was killed before it removed a file that belongs together with it.
-    Torn,
+    /// It was removed for good, and the run was killed before it removed this file, which belongs together with it.
+    Torn(PathBuf),
 }
 
 impl Undone {

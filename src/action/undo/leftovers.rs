@@ -1,13 +1,13 @@
 //! Leftovers of runs that were cut short. Journals identify them, never the form of a name.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::io::{Read, Seek, SeekFrom};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::action::journal::past::{Fate, Past, PastStep};
-use crate::action::journal::record::RunHeader;
+use crate::action::journal::record::{Raw, RunHeader};
 use crate::action::journal::runs;
 use crate::action::places::{Context, Manner, Scene};
 use crate::action::reads::Reads;
@@ -62,7 +62,7 @@ fn look(own: &OwnFolder, name: String) -> Option<CutShort> {
     let is_torn = |step: &PastStep| {
         step.intent
             .together
-            .is_some_and(|group| torn.contains(&group))
+            .is_some_and(|group| torn.contains_key(&group))
     };
     let half_done = steps.filter(|step| is_half_done(step, is_torn(step), in_undo));
     let path = |step: &PastStep| PathBuf::from(OsStr::from_bytes(&step.intent.victim.0));
@@ -98,9 +98,9 @@ pub(in crate::action) fn is_half_done(step: &PastStep, torn_group: bool, in_undo
 }
 
 /// The numbers of the groups of files that belong together, of which a killed run acted on some
-/// ([`Intent::together`](crate::action::journal::record::Intent)). Undo and a sweep move their files back; those that
-/// were removed are named.
-pub(in crate::action) fn torn_groups(past: &Past) -> HashSet<u64> {
+/// ([`Intent::together`](crate::action::journal::record::Intent)), each with a file of it that is still there. Undo and a
+/// sweep move their files back; those that were removed are named.
+pub(in crate::action) fn torn_groups(past: &Past) -> HashMap<u64, &Raw> {
     let (reads, parents) = (Reads::default(), Parents::default());
     let context = Context::new(Manner::Glance, &reads, &parents);
     let mut groups: HashMap<u64, Vec<&PastStep>> = HashMap::new();
@@ -110,13 +110,16 @@ pub(in crate::action) fn torn_groups(past: &Past) -> HashSet<u64> {
         }
     }
     let is_ended = |step: &&PastStep| step.undone || step.fate != Fate::Unsaid;
-    let is_torn = |steps: &Vec<&PastStep>| {
-        !steps.iter().all(is_ended)
-            && steps.iter().any(|step| is_taken(step, context))
-            && !steps.iter().all(|step| is_taken(step, context))
-    };
-    let torn = groups.into_iter().filter(|(_, steps)| is_torn(steps));
-    torn.map(|(group, _)| group).collect()
+    let torn = groups.into_iter().filter_map(|(group, mut steps)| {
+        if steps.iter().all(is_ended) {
+            return None;
+        }
+        let number = steps.len();
+        steps.retain(|step| !is_taken(step, context));
+        let left = steps.first().filter(|_| steps.len() < number)?;
+        Some((group, &left.intent.victim))
+    });
+    torn.collect()
 }
 
 /// True if neither the file nor the leftover of a killed run is in its folder.

@@ -209,7 +209,7 @@ fn pass<'a>(
         }
         let group = step.intent.together;
         let context = Context {
-            torn_group: group.is_some_and(|group| torn.contains(&group)),
+            torn_group: group.is_some_and(|group| torn.contains_key(&group)),
             ..context
         };
         let is_unfinished = || {
@@ -223,6 +223,13 @@ fn pass<'a>(
             (foretell_in_new_folder(step), None)
         } else {
             recover(step, purpose, linked.companion(step), context)
+        };
+        let left = group.and_then(|group| torn.get(&group));
+        let undone = match (undone, left) {
+            (Undone::Impossible, Some(left)) => {
+                Undone::Torn(PathBuf::from(OsStr::from_bytes(&left.0)))
+            }
+            (undone, _) => undone,
         };
         let restored = undone.is_restored();
         if restored || matches!(undone, Undone::Cleaned | Undone::AsBefore) {
@@ -317,11 +324,7 @@ fn recover(
     };
     let scene = Scene::of_past(step, &place, companion, context);
     let recovered = scene.and_then(|scene| places::recover(scene, purpose));
-    let undone = match undone(recovered) {
-        Undone::Impossible if context.torn_group => Undone::Torn,
-        undone => undone,
-    };
-    (undone, Some(place.folder))
+    (undone(recovered), Some(place.folder))
 }
 
 /// True if a file was removed permanently.

@@ -156,7 +156,11 @@ fn left_alone(why: &Reason, names: u64) -> String {
         "file left alone because it",
         "files left alone because each",
     );
-    format!("{} {what} {}.", count(names), typed(why))
+    let option = match why.code {
+        Code::Group => " (--sidecars ignore treats files one by one)",
+        _ => "",
+    };
+    format!("{} {what} {}{option}.", count(names), typed(why))
 }
 
 /// Says how many sets took no part since no reference holds a copy.

@@ -1,6 +1,7 @@
 //! Messages of undo: before the question, on the way, and at the end.
 
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 use seekless::action::{SET_ID, UndoTally, Undone, UndoneFile};
 use seekless::report::escape::escape;
@@ -8,6 +9,7 @@ use seekless::units::counted;
 
 use super::journal_place::JournalPlace;
 use crate::cli::front::problems::ProblemLimit;
+use crate::cli::terminal::console;
 
 /// A line for a step that went wrong, if it did and its path is to be named.
 pub fn problem(step: &UndoneFile, limit: &ProblemLimit) -> Option<String> {
@@ -22,7 +24,7 @@ pub fn problem(step: &UndoneFile, limit: &ProblemLimit) -> Option<String> {
             };
             format!("restored without its {}: {why}", missing.join(", "))
         }
-        Undone::Torn => TORN.to_owned(),
+        Undone::Torn(left) => torn(left),
         _ => return None,
     };
     limit
@@ -30,7 +32,12 @@ pub fn problem(step: &UndoneFile, limit: &ProblemLimit) -> Option<String> {
         .then(|| format!("{path}: {words}"))
 }
 
-const TORN: &str = "was removed permanently before the run was killed; a file that belongs together with it is still there";
+fn torn(left: &Path) -> String {
+    let left = console::path(left);
+    format!(
+        "was removed permanently before the run was killed; {left}, which belongs together with it, is still there"
+    )
+}
 
 /// A line for a step that went well, if it did anything.
 pub fn success(step: &UndoneFile) -> Option<String> {
@@ -51,7 +58,7 @@ pub fn wish(step: &UndoneFile) -> String {
         Undone::Cleaned => "what a killed run left there would be removed".to_owned(),
         Undone::AsBefore => "is as it was before the run".to_owned(),
         Undone::Impossible => "was removed permanently and cannot be restored".to_owned(),
-        Undone::Torn => TORN.to_owned(),
+        Undone::Torn(left) => torn(left),
         Undone::Refused(why) => format!("{why}; would be left alone"),
     };
     format!("{path}: {what}")

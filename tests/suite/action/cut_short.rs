@@ -292,11 +292,17 @@ impl<'a> Case<'a> {
         assert!(!is_left || said.contains("seekless undo"), "{context}");
     }
 
-    /// A still and its film go together, but for a permanent removal that was cut short and says so.
+    /// A still and its film go together, but for a permanent removal that was cut short and names the one that is left.
     fn is_together(&self, context: &str) {
-        let there = ["HEIC", "MOV"].map(|kind| self.stage.has(&format!("real/x/r/IMG_1.{kind}")));
-        let is_named = !self.row.is_undoable() && context.contains("removed permanently");
-        assert!(there[0] == there[1] || is_named, "torn: {context}");
+        let names = ["HEIC", "MOV"].map(|kind| format!("real/x/r/IMG_1.{kind}"));
+        let mut left = names.iter().filter(|name| self.stage.has(name));
+        if let (Some(left), None) = (left.next(), left.next()) {
+            let says = |line: &str| line.contains("which belongs together with it");
+            let is_named = context
+                .lines()
+                .any(|line| says(line) && line.contains(left));
+            assert!(!self.row.is_undoable() && is_named, "torn: {context}");
+        }
     }
 
     /// The names of the runs, the oldest first.

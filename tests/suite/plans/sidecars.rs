@@ -126,3 +126,22 @@ fn what_belongs_to_an_edited_photo_follows_it_to_its_original() {
     assert!(is_bound("a.jpg, a.jpg.json, a-edited.jpg, a-edited.xmp"));
     assert!(is_bound("a.jpg, a.jpg.json, a-edited.jpg, a-edited.2.xmp"));
 }
+
+#[test]
+fn the_option_that_treats_files_one_by_one_is_named_once() {
+    let stage = library(["1.HEIC, 1.AAE", "1.HEIC", "1.AAE"]);
+    let run = stage
+        .run("remove -y --reference b --reference c a")
+        .exits(0);
+    let said = run
+        .says(
+            "belongs together with a file that stays (--sidecars ignore treats files one by one).",
+        )
+        .says("has no copy beside copies of all that it belongs to.")
+        .stderr_text();
+    assert_eq!(said.matches("--sidecars").count(), 1, "{said}");
+    stage
+        .run("remove -y --sidecars ignore --reference b --reference c a")
+        .exits(0);
+    assert_eq!(in_a(&stage), 0);
+}
