@@ -11,7 +11,7 @@ use std::process::{Child, Stdio};
 use std::time::Duration;
 
 use regex::Regex;
-use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
+use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process, waitpid};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -100,13 +100,27 @@ impl Stopped {
         Self::stands(run.stdout(Stdio::null()).spawn())
     }
 
+    /// The same; `None` if it ends before this call.
+    pub fn if_it_comes_so_far(run: Seekless, at: u64) -> Option<Self> {
+        let run = run.env("SEEKLESS_FAULT", &format!("stop@{at}"));
+        Self::if_it_stands(run.stdout(Stdio::null()).spawn()).ok()
+    }
+
     /// Waits until a process that was started has stopped.
     pub fn stands(child: Child) -> Self {
+        let stopped = Self::if_it_stands(child);
+        stopped.unwrap_or_else(|status| panic!("it does not come so far: {status:?}"))
+    }
+
+    fn if_it_stands(child: Child) -> Result<Self, WaitStatus> {
         let stopped = Self(child);
         let seen = waitpid(Some(stopped.pid()), WaitOptions::UNTRACED).expect("a child");
         let (_, status) = seen.expect("it was waited for");
-        assert!(status.stopped(), "it does not come so far: {status:?}");
-        stopped
+        if status.stopped() {
+            Ok(stopped)
+        } else {
+            Err(status)
+        }
     }
 
     pub fn pid(&self) -> Pid {

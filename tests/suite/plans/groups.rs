@@ -1,12 +1,9 @@
 //! A photo and the files that belong to it by their names go together or stay together, and are chosen together.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use crate::common::Tree;
-use crate::common::limits::Rng;
 use crate::common::stage::Stage;
-use crate::common::tree::contents_below;
 
 /// Pictures and films; see `src/file/kind.rs`.
 const PHOTOS: &str = "3fr arw cr2 cr3 crw dcr dng erf iiq kdc mef mos mrw nef nrw orf pef raf raw rw2 rwl sr2 srf srw \
@@ -235,145 +232,6 @@ fn photos_in_a_folder_that_cannot_be_listed_stay() {
     stage.seekless(line).without_privileges().run().exits(0);
     stage.tree.set_mode("b", 0o755);
     assert_eq!(stage.names(), ["a/1.jpg", "a/1.txt", "b/1.jpg", "b/1.xmp"]);
-}
-
-/// Photos, sidecars and further names in some folders, with few contents.
-fn library(rng: &mut Rng) -> Stage {
-    let tree = Tree::new();
-    let mut files: Vec<String> = Vec::new();
-    for _ in 0..4 + rng.below(24) {
-        let folder = ["a", "b", "c", "c/d"][rng.below(4)];
-        let stem = ["1", "2", "1 (1)"][rng.below(3)];
-        let (end, content) = *rng.pick(&[
-            ("JPG", "photo"),
-            ("jpg", "photo"),
-            ("CR2", "raw"),
-            ("MOV", "film"),
-            ("xmp", "edit"),
-            ("JPG.xmp", "edit"),
-            ("AAE", "edit"),
-            ("JPG.json", "about"),
-            ("txt", "edit"),
-        ]);
-        let name = format!("{folder}/{stem}.{end}");
-        if files.contains(&name) {
-            continue;
-        }
-        match files.iter().find(|other| other.ends_with(end)) {
-            Some(other) if rng.percent(15) => {
-                fs::create_dir_all(tree.path(folder)).expect("a folder");
-                fs::hard_link(tree.path(other), tree.path(&name)).expect("a link");
-            }
-            _ => {
-                let length = 1 + rng.below(2);
-                tree.write(&name, format!("{content} {}", "x".repeat(length)));
-                let time =
-                    std::time::UNIX_EPOCH + std::time::Duration::from_secs(1 + rng.below(9) as u64);
-                let file = fs::File::options()
-                    .write(true)
-                    .open(tree.path(&name))
-                    .expect("a file");
-                file.set_modified(time).expect("a time");
-            }
-        }
-        files.push(name);
-    }
-    Stage::new(tree)
-}
-
-/// Folder and stem of each name with a role, and its files: whether it is a sidecar, and its content.
-type Units = BTreeMap<(String, String), BTreeMap<String, (bool, Vec<u8>)>>;
-
-fn units(stage: &Stage) -> Units {
-    let mut units = Units::new();
-    for path in stage.names() {
-        let (folder, name) = path.rsplit_once('/').expect("in a folder");
-        let (stem, end) = name
-            .to_lowercase()
-            .split_once('.')
-            .map(|(s, e)| (s.to_owned(), e.to_owned()))
-            .expect("an extension");
-        if end != "txt" {
-            let is_sidecar = ["xmp", "aae", "json"]
-                .iter()
-                .any(|sort| end.ends_with(sort));
-            let content = fs::read(stage.tree.path(&path)).expect("readable");
-            units
-                .entry((folder.to_owned(), stem))
-                .or_default()
-                .insert(path.clone(), (is_sidecar, content));
-        }
-    }
-    units
-}
-
-fn contents(unit: &BTreeMap<String, (bool, Vec<u8>)>, sidecars: bool) -> BTreeSet<&Vec<u8>> {
-    let files = unit.values().filter(|file| file.0 == sidecars);
-    files.map(|file| &file.1).collect()
-}
-
-#[test]
-fn no_photo_of_a_random_library_loses_its_sidecars() {
-    libraries(60);
-}
-
-#[test]
-#[ignore = "takes minutes: thousands of libraries"]
-fn in_full_no_photo_of_a_random_library_loses_its_sidecars() {
-    libraries(5_000);
-}
-
-fn libraries(rounds: u64) {
-    let mut gone = 0;
-    for seed in 0..rounds {
-        let mut rng = Rng::new(seed);
-        let stage = library(&mut rng);
-        let before = (units(&stage), contents_below(stage.tree.root()));
-        let options = [
-            "",
-            "--keep newest",
-            "--keep longest-path",
-            "--reference c",
-            "--keep-n 2",
-            "--protect b",
-        ];
-        let roots = [".", "a b c", "c b a", "b c"];
-        let line = format!("remove -y {} {}", rng.pick(&options), rng.pick(&roots));
-        let run = stage.run(&line);
-        let context = format!("seed {seed}: {line}: {:?}\n{run}", before.0);
-        assert!([0, 2].contains(&run.code()), "{context}");
-        let after = units(&stage);
-        assert_eq!(contents_below(stage.tree.root()), before.1, "{context}");
-        for (key, unit) in &before.0 {
-            let is_group = ["jpg", "cr2", "mov", "xmp"].map(|end| {
-                unit.keys().any(|name| {
-                    let name = name.to_lowercase().replace(".aae", ".xmp");
-                    name.replace(".json", ".xmp").ends_with(end)
-                })
-            });
-            if is_group.into_iter().filter(|&is| is).count() < 2 {
-                continue;
-            }
-            let left = after.get(key);
-            assert!(
-                left.is_none_or(|left| left == unit),
-                "{key:?} is torn: {context}"
-            );
-            gone += u32::from(left.is_none());
-            let photos = contents(unit, false);
-            for edit in contents(unit, true) {
-                let is_beside = |other: &BTreeMap<_, _>| {
-                    contents(other, true).contains(edit)
-                        && contents(other, false).is_superset(&photos)
-                };
-                assert!(
-                    after.values().any(is_beside),
-                    "{key:?} lost an edit: {context}"
-                );
-            }
-        }
-    }
-    assert!(gone > rounds as u32 / 10, "{gone} groups went");
 }
 
 fn two_imports() -> Tree {

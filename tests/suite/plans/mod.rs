@@ -2,6 +2,7 @@
 
 mod dangling;
 mod groups;
+mod libraries;
 mod managed;
 mod originals;
 mod plan;
