@@ -1,0 +1,206 @@
+//! EXIF beside a picture: which of its tags say nothing about the picture, and what the others say.
+
+use super::super::part::{Part, Span};
+use super::super::payload::Draft;
+use super::super::source::{LookError, Reader, Result};
+use super::ifd::{self, Directories, Directory, Entry, Kind};
+
+pub const ORIENTATION: u16 = 0x0112;
+const MAKER_NOTE: u16 = 0x927C;
+const XMP: u16 = 0x02BC;
+const IPTC: u16 = 0x83BB;
+
+/// What a tag beside a picture is about.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum About {
+    Harmless,
+    Orientation,
+    Colour,
+    Notes,
+    /// Not known: it belongs to the picture.
+    Unknown,
+}
+
+/// Tags of the standards (TIFF 6, EXIF 3.0, XMP, Windows) that a decoder of the picture beside them never asks for.
+fn about(kind: Kind, tag: u16) -> About {
+    let is_harmless = match (kind, tag) {
+        (Kind::Chain(0), ORIENTATION) => return About::Orientation,
+        // White point, primaries, colour space, gamma; the name of the colour space.
+        (Kind::Chain(0), 0x013E | 0x013F) | (Kind::Exif, 0xA001 | 0xA500) => return About::Colour,
+        (Kind::Interop, 0x0001) => return About::Colour,
+        (Kind::Exif, MAKER_NOTE) => return About::Notes,
+        (Kind::Chain(0), tag) => matches!(
+            tag,
+            0x00FE
+                | 0x0100..=0x0103
+                | 0x0106
+                | 0x010D..=0x0110
+                | 0x0115
+                | 0x011A..=0x011D
+                | 0x0128
+                | 0x012D
+                | 0x0131
+                | 0x0132
+                | 0x013B
+                | 0x013C
+                | 0x0211..=0x0214
+                | XMP
+                | 0x1000..=0x1002
+                | 0x4746
+                | 0x4749
+                | 0x8298
+                | IPTC
+                | 0x882A
+                | 0x9003
+                | 0x9004
+                | 0x9216
+                | 0x9C9B..=0x9C9F
+                | 0xC4A5
+                | 0xEA1C
+                | 0xEA1D
+        ),
+        // The directory of the thumbnail.
+        (Kind::Chain(1), _) => true,
+        (Kind::Exif, tag) => matches!(
+            tag,
+            0x829A
+                | 0x829D
+                | 0x8822
+                | 0x8824
+                | 0x8827
+                | 0x8828
+                | 0x882A
+                | 0x882B
+                | 0x8830..=0x8835
+                | 0x9000
+                | 0x9003
+                | 0x9004
+                | 0x9010..=0x9012
+                | 0x9101
+                | 0x9102
+                | 0x9201..=0x920A
+                | 0x9214
+                | 0x9286
+                | 0x9290..=0x9292
+                | 0x9400..=0x9405
+                | 0xA000
+                | 0xA002..=0xA004
+                | 0xA20B
+                | 0xA20C
+                | 0xA20E..=0xA210
+                | 0xA214
+                | 0xA215
+                | 0xA217
+                | 0xA300..=0xA302
+                | 0xA401..=0xA40C
+                | 0xA420
+                | 0xA430..=0xA43C
+                | 0xA460..=0xA462
+                | 0xEA1C
+                | 0xEA1D
+                | 0xFDE8..=0xFDEA
+        ),
+        (Kind::Gps, tag) => tag <= 0x1F,
+        (Kind::Interop, tag) => matches!(tag, 0x0002 | 0x1000..=0x1002),
+        (Kind::Sub | Kind::Chain(_), _) => false,
+    };
+    if is_harmless { About::Harmless } else { About::Unknown }
+}
+
+/// Takes an EXIF block beside a picture. One that cannot be read belongs to the picture as it is.
+pub fn take(reader: &mut Reader, block: Span, draft: &mut Draft) -> Result<()> {
+    draft.blocks.exif.push(block);
+    let found = match ifd::read(reader, block) {
+        Ok(found) => found,
+        Err(LookError::Io(error)) => return Err(error.into()),
+        Err(_) => {
+            draft.parts.picture.put_span(b"exif", block);
+            return Ok(());
+        }
+    };
+    for directory in &found.all {
+        for entry in &directory.entries {
+            let part = match about(directory.kind, entry.tag) {
+                About::Harmless => {
+                    note_block(*entry, draft);
+                    continue;
+                }
+                About::Orientation => {
+                    draft.orientation = Some(short(reader, &found, *entry)?);
+                    continue;
+                }
+                About::Colour => &mut draft.parts.colour,
+                About::Notes => &mut draft.parts.notes,
+                About::Unknown => &mut draft.parts.picture,
+            };
+            put(part, &found, directory, *entry);
+        }
+    }
+    put_gaps(reader, &found, block, &mut draft.parts.notes, true)
+}
+
+/// Remembers where further tags are.
+pub fn note_block(entry: Entry, draft: &mut Draft) {
+    match entry.tag {
+        XMP => draft.blocks.xmp.push(entry.value),
+        IPTC => draft.blocks.iptc.push(entry.value),
+        _ => {}
+    }
+}
+
+/// The first number of a value, if it is a short one.
+pub fn short(reader: &mut Reader, found: &Directories, entry: Entry) -> Result<u16> {
+    if entry.value.length < 2 {
+        return Ok(0);
+    }
+    let at = entry.value.start;
+    let length = if entry.kind == 3 { 2 } else { entry.value.length.min(4) };
+    let number = reader.number(at, length, found.order)?;
+    Ok(u16::try_from(number).unwrap_or(u16::MAX))
+}
+
+/// The name of an item for a tag: where it is, its number, type and count, and the byte order of its value.
+pub fn name(found: &Directories, directory: &Directory, entry: Entry) -> Vec<u8> {
+    let mut name = vec![b't', found.order as u8];
+    name.extend(entry.tag.to_le_bytes());
+    name.extend(entry.kind.to_le_bytes());
+    name.extend(entry.count.to_le_bytes());
+    name.extend(&directory.path);
+    name
+}
+
+/// Puts a tag with its value.
+pub fn put(part: &mut Part, found: &Directories, directory: &Directory, entry: Entry) {
+    part.put_span(&name(found, directory, entry), entry.value);
+}
+
+/// Gaps of so few bytes only align what follows them.
+const ALIGNMENT: u64 = 3;
+
+/// Gaps up to this length are no part of anything if they are all zero. A guess: longer ones are not looked at.
+const LONGEST_PADDING: u64 = 64 << 10;
+
+/// Puts the bytes of a block that nothing known points to: something unknown may, so each has its place, unless the
+/// block may be moved.
+pub fn put_gaps(
+    reader: &mut Reader,
+    found: &Directories,
+    block: Span,
+    part: &mut Part,
+    is_movable: bool,
+) -> Result<()> {
+    let mut covered = found.covered.clone();
+    covered.sort_unstable();
+    covered.push(Span::new(block.end(), 0));
+    let mut end = block.start;
+    for span in covered {
+        let gap = Span::between(end, span.start);
+        end = end.max(span.end());
+        if gap.length <= ALIGNMENT || gap.length <= LONGEST_PADDING && reader.is_zero(gap)? {
+            continue;
+        }
+        let place = if is_movable { 0 } else { gap.start - found.base };
+        part.put_span(&[b"gap", &place.to_le_bytes()[..]].concat(), gap);
+    }
+    Ok(())
+}

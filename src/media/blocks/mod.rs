@@ -1,0 +1,8 @@
+//! Readers of structures that several formats share.
+
+pub mod boxes;
+pub mod exif;
+pub mod id3;
+pub mod ifd;
+pub mod irb;
+pub mod xmp;

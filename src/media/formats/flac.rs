@@ -1,0 +1,103 @@
+//! FLAC: blocks of metadata, then frames.
+
+use super::super::blocks::id3;
+use super::super::part::Span;
+use super::super::payload::{Draft, Format};
+use super::super::source::{Reader, Result, damaged};
+use super::Parser;
+
+pub struct Flac;
+
+impl Parser for Flac {
+    fn format(&self) -> Format {
+        Format::Flac
+    }
+
+    fn begins(&self, head: &[u8]) -> bool {
+        head.starts_with(b"fLaC") || head.starts_with(b"ID3")
+    }
+
+    fn parse(&self, reader: &mut Reader, draft: &mut Draft) -> Result<bool> {
+        let whole = reader.whole();
+        let mut sound = id3::skip_front(reader, whole, draft)?;
+        if !reader.has(sound.start, b"fLaC")? {
+            draft.blocks.id3.clear();
+            return Ok(false);
+        }
+        sound = sound.skip(4);
+        let mut is_last = false;
+        while !is_last {
+            reader.count(1)?;
+            if sound.length < 4 {
+                return damaged("metadata of FLAC has no end");
+            }
+            let head = reader.big(sound.start, 4)?;
+            is_last = head >> 31 == 1;
+            let (kind, length) = ((head >> 24 & 0x7F) as u8, head & 0x00FF_FFFF);
+            let body = Span::new(sound.start + 4, length);
+            if !sound.contains(body) {
+                return damaged("a block of FLAC ends outside");
+            }
+            sound = sound.skip(4 + length);
+            take_block(reader, kind, body, draft)?;
+        }
+        let sound = id3::skip_back(reader, sound)?;
+        draft.parts.picture.put_span(b"frames", sound);
+        Ok(true)
+    }
+}
+
+/// Takes one block of metadata.
+fn take_block(reader: &mut Reader, kind: u8, body: Span, draft: &mut Draft) -> Result<()> {
+    match kind {
+        // Padding and pictures.
+        1 | 6 => {}
+        4 => {
+            draft.blocks.comments.push(body);
+            take_comments(reader, body, draft)?;
+        }
+        kind => draft.parts.picture.put_span(&[b'b', kind], body),
+    }
+    Ok(())
+}
+
+/// One comment is not harmless: the one that says which speakers the channels are for.
+fn take_comments(reader: &mut Reader, body: Span, draft: &mut Draft) -> Result<()> {
+    const MASK: &[u8] = b"WAVEFORMATEXTENSIBLE_CHANNEL_MASK=";
+    for comment in comments(reader, body)? {
+        let start = Span::new(comment.start, comment.length.min(MASK.len() as u64));
+        if reader.bytes(start)?.eq_ignore_ascii_case(MASK) {
+            draft.parts.picture.put_span(b"mask", comment);
+        }
+    }
+    Ok(())
+}
+
+/// The comments in a block, without their lengths.
+pub fn comments(reader: &mut Reader, body: Span) -> Result<Vec<Span>> {
+    use super::super::source::Order::Little;
+    let mut next = |rest: Span| {
+        let length = match rest.length {
+            0..4 => return damaged("a comment of FLAC has no length"),
+            _ => reader.number(rest.start, 4, Little)?,
+        };
+        reader.count(16)?;
+        let text = Span::new(rest.start + 4, length);
+        match rest.contains(text) {
+            true => Ok((text, rest.skip(4 + length))),
+            false => damaged("a comment of FLAC ends outside"),
+        }
+    };
+    let (_, rest) = next(body)?;
+    if rest.length < 4 {
+        return damaged("comments of FLAC have no number");
+    }
+    let mut found = Vec::new();
+    let mut after = rest.skip(4);
+    while after.length > 0 {
+        let (text, rest) = next(after)?;
+        found.push(text);
+        after = rest;
+    }
+    Ok(found)
+}

@@ -1,0 +1,42 @@
+//! The formats, each in a file of its own.
+
+mod codec;
+mod cr3;
+mod film;
+mod flac;
+mod heif;
+mod jpeg;
+mod mp3;
+mod png;
+mod raf;
+mod samples;
+mod tiff;
+mod webp;
+
+use super::payload::{Draft, Format};
+use super::source::{Reader, Result};
+
+/// Tells a format by its first bytes, and the parts of its files apart.
+pub trait Parser {
+    fn format(&self) -> Format;
+
+    /// True if a file that begins so may have this format.
+    fn begins(&self, head: &[u8]) -> bool;
+
+    /// Fills in the parts. False if the file has another format after all: then nothing was filled in.
+    fn parse(&self, reader: &mut Reader, draft: &mut Draft) -> Result<bool>;
+}
+
+/// All formats, in the order in which they are tried.
+pub const PARSERS: [&dyn Parser; 10] = [
+    &jpeg::Jpeg,
+    &png::Png,
+    &webp::WebP,
+    &tiff::Tiff,
+    &raf::Raf,
+    &cr3::Cr3,
+    &heif::Heif,
+    &film::Film,
+    &flac::Flac,
+    &mp3::Mp3,
+];

@@ -1,0 +1,88 @@
+//! MP3: frames, with tags before and after them.
+
+use super::super::blocks::id3;
+use super::super::part::Span;
+use super::super::payload::{Draft, Format};
+use super::super::source::{Reader, Result, damaged};
+use super::Parser;
+
+pub struct Mp3;
+
+/// The most zero bytes between a tag and the first frame that are no part of the sound. A guess.
+const LONGEST_PADDING: u64 = 64 << 10;
+
+impl Parser for Mp3 {
+    fn format(&self) -> Format {
+        Format::Mp3
+    }
+
+    fn begins(&self, head: &[u8]) -> bool {
+        head.starts_with(b"ID3") || frame_length(head).is_some()
+    }
+
+    fn parse(&self, reader: &mut Reader, draft: &mut Draft) -> Result<bool> {
+        let whole = reader.whole();
+        let sound = id3::skip_front(reader, whole, draft)?;
+        let sound = skip_zeros(reader, sound)?;
+        if !begins_with_frames(reader, sound)? {
+            return Ok(false);
+        }
+        let sound = id3::skip_back(reader, sound)?;
+        if sound.length == 0 {
+            return damaged("tags are all there is");
+        }
+        draft.parts.picture.put_span(b"frames", sound);
+        Ok(true)
+    }
+}
+
+fn skip_zeros(reader: &mut Reader, sound: Span) -> Result<Span> {
+    let mut rest = sound;
+    while rest.length > 0 && rest.start - sound.start < LONGEST_PADDING {
+        let bytes = reader.bytes(Span::new(rest.start, rest.length.min(4 << 10)))?;
+        let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
+        let is_end = zeros < bytes.len();
+        rest = rest.skip(zeros as u64);
+        if is_end {
+            break;
+        }
+    }
+    Ok(rest)
+}
+
+/// True for two frames of the same kind, one after the other: a single header may be chance.
+fn begins_with_frames(reader: &mut Reader, sound: Span) -> Result<bool> {
+    if sound.length < 4 {
+        return Ok(false);
+    }
+    let first = reader.bytes(Span::new(sound.start, 4))?.to_vec();
+    let Some(length) = frame_length(&first) else {
+        return Ok(false);
+    };
+    let rest = sound.skip(length);
+    if rest.length < 4 {
+        return Ok(rest.start == sound.end() && length > 0);
+    }
+    let next = reader.bytes(Span::new(rest.start, 4))?;
+    Ok(frame_length(next).is_some() && next[1] & 0xFE == first[1] & 0xFE)
+}
+
+/// The length of a frame of layer III, by its header.
+fn frame_length(head: &[u8]) -> Option<u64> {
+    const OF_1: [u64; 15] = [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320];
+    const OF_2: [u64; 15] = [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160];
+    let head = head.get(..4)?;
+    let (version, layer) = (head[1] >> 3 & 3, head[1] >> 1 & 3);
+    let is_sync = head[0] == 0xFF && head[1] & 0xE0 == 0xE0 && version != 1 && layer == 1;
+    let (rate, frequency) = (usize::from(head[2] >> 4), head[2] >> 2 & 3);
+    if !is_sync || frequency == 3 || rate == 0 || head[3] & 3 == 2 {
+        return None;
+    }
+    let frequency = [44_100, 48_000, 32_000][usize::from(frequency)];
+    let padding = u64::from(head[2] >> 1 & 1);
+    Some(match version {
+        3 => 144_000 * OF_1.get(rate)? / frequency + padding,
+        2 => 72_000 * OF_2.get(rate)? / (frequency / 2) + padding,
+        _ => 72_000 * OF_2.get(rate)? / (frequency / 4) + padding,
+    })
+}

@@ -1,0 +1,184 @@
+//! TIFF, and raw formats that are TIFF: all that is in the file but for tags that say nothing about the picture.
+
+use super::super::blocks::{exif, ifd, irb};
+use super::super::part::Span;
+use super::super::payload::{Draft, Format};
+use super::super::source::{Reader, Result};
+use super::Parser;
+use ifd::{Directories, Directory, Entry, Kind};
+
+pub struct Tiff;
+
+/// Headers after the byte order: TIFF, Olympus, Panasonic.
+const MARKS: [&[u8; 4]; 6] = [b"II*\0", b"MM\0*", b"IIRO", b"IIRS", b"MMOR", b"IIU\0"];
+
+impl Parser for Tiff {
+    fn format(&self) -> Format {
+        Format::Tiff
+    }
+
+    fn begins(&self, head: &[u8]) -> bool {
+        MARKS.iter().any(|mark| head.starts_with(*mark))
+    }
+
+    fn parse(&self, reader: &mut Reader, draft: &mut Draft) -> Result<bool> {
+        let whole = reader.whole();
+        draft.blocks.exif.push(whole);
+        take(reader, whole, draft)?;
+        Ok(true)
+    }
+}
+
+/// Takes a block of TIFF in which unknown tags, and bytes that nothing points to, belong to the picture.
+pub fn take(reader: &mut Reader, block: Span, draft: &mut Draft) -> Result<()> {
+    let mut found = ifd::read(reader, block)?;
+    let mark = Span::new(block.start, 4);
+    draft.parts.picture.put_span(b"header", mark);
+    take_canon_header(reader, block, &mut found, draft)?;
+    for n in 0..found.all.len() {
+        let directory = found.all[n].clone();
+        for entry in &directory.entries {
+            take_tag(reader, &mut found, &directory, *entry, draft)?;
+        }
+    }
+    exif::put_gaps(reader, &found, block, &mut draft.parts.picture, false)
+}
+
+/// Canon's header names the directory of the raw picture, which moves with the tags before it.
+fn take_canon_header(
+    reader: &mut Reader,
+    block: Span,
+    found: &mut Directories,
+    draft: &mut Draft,
+) -> Result<()> {
+    let header = Span::new(block.start + 8, 8);
+    if !block.contains(header) || !reader.has(header.start, b"CR\x02\0")? {
+        return Ok(());
+    }
+    let raw = block.start + reader.number(header.start + 4, 4, found.order)?;
+    let Some(n) = found.starts_at(raw) else {
+        return Ok(());
+    };
+    draft.parts.picture.put(b"canon", &found.all[n].path);
+    found.covered.push(header);
+    Ok(())
+}
+
+/// Tags that say nothing about the picture: titles, dates, persons, places, ratings.
+fn is_harmless(kind: Kind, tag: u16) -> bool {
+    match kind {
+        Kind::Chain(_) | Kind::Sub => matches!(
+            tag,
+            0x010D
+                | 0x010E
+                | 0x011D
+                | 0x0132
+                | 0x013B
+                | 0x013C
+                | 0x02BC
+                | 0x4746
+                | 0x4749
+                | 0x8298
+                | 0x83BB
+                | 0x9C9B..=0x9C9F
+                | 0xEA1C
+                | 0xEA1D
+        ),
+        Kind::Exif => matches!(
+            tag,
+            0x882A | 0x9003 | 0x9004 | 0x9010..=0x9012 | 0x9286 | 0x9290..=0x9292 | 0xA420 | 0xA430 | 0xA431
+                | 0xEA1C
+                | 0xEA1D
+        ),
+        Kind::Gps => tag <= 0x1F,
+        Kind::Interop => false,
+    }
+}
+
+/// Tags of offsets of data, each with the tag of its lengths.
+const DATA: [(u16, u16); 3] = [(0x0111, 0x0117), (0x0144, 0x0145), (0x0201, 0x0202)];
+
+const DESCRIPTION: u16 = 0x010E;
+const RESOURCES: u16 = 0x8649;
+const ICC: u16 = 0x8773;
+const MAKER_NOTE: u16 = 0x927C;
+
+fn take_tag(
+    reader: &mut Reader,
+    found: &mut Directories,
+    directory: &Directory,
+    entry: Entry,
+    draft: &mut Draft,
+) -> Result<()> {
+    let is_page = matches!(directory.kind, Kind::Chain(_) | Kind::Sub);
+    let name = exif::name(found, directory, entry);
+    let parts = &mut draft.parts;
+    match entry.tag {
+        exif::ORIENTATION if directory.kind == Kind::Chain(0) => {
+            draft.orientation = Some(exif::short(reader, found, entry)?);
+        }
+        exif::ORIENTATION if is_page => parts.orientation.put_span(&name, entry.value),
+        ICC if is_page => parts.colour.put_span(&name, entry.value),
+        RESOURCES if is_page => irb::take(reader, entry.value, draft)?,
+        DESCRIPTION if !is_prose(reader, entry.value)? => {
+            parts.picture.put_span(&name, entry.value);
+        }
+        tag if is_harmless(directory.kind, tag) => exif::note_block(entry, draft),
+        // Offsets in it may count from the start of the file: it is the same only in the same place.
+        MAKER_NOTE if !reader.has(entry.value.start, b"Nikon\0\x02")? => {
+            let place = (entry.value.start - found.base).to_le_bytes();
+            parts.picture.put_span(&[&name[..], &place].concat(), entry.value);
+        }
+        tag => {
+            let lengths = DATA.iter().find(|(offsets, _)| *offsets == tag && is_page);
+            let lengths = lengths.and_then(|(_, lengths)| directory.entry(*lengths));
+            let data = match lengths {
+                Some(lengths) => data(reader, found, entry, lengths)?,
+                None => None,
+            };
+            match data {
+                Some(data) => {
+                    // Its type may change with the length of the file, its number of values may not.
+                    let name = [b"data", &tag.to_le_bytes()[..], &directory.path].concat();
+                    parts.picture.put_spans(&name, &data);
+                    found.covered.extend(data);
+                }
+                None => parts.picture.put_span(&name, entry.value),
+            }
+        }
+    }
+    Ok(())
+}
+
+/// False for a description that programs read: of axes and channels in scientific pictures.
+fn is_prose(reader: &mut Reader, value: Span) -> Result<bool> {
+    let start = Span::new(value.start, value.length.min(8));
+    let start = reader.bytes(start)?;
+    Ok(!start.starts_with(b"<") && !start.starts_with(b"{") && !start.starts_with(b"ImageJ="))
+}
+
+/// The data that offsets and lengths name together. Nothing if they are meant in another way: then all bytes that
+/// nothing else points to belong to the picture anyway.
+fn data(
+    reader: &mut Reader,
+    found: &Directories,
+    offsets: Entry,
+    lengths: Entry,
+) -> Result<Option<Vec<Span>>> {
+    let whole = reader.whole();
+    let (Some(offsets), Some(lengths)) = (
+        ifd::numbers(reader, found.order, offsets)?,
+        ifd::numbers(reader, found.order, lengths)?,
+    ) else {
+        return Ok(None);
+    };
+    if offsets.len() != lengths.len() {
+        return Ok(None);
+    }
+    let places = offsets.into_iter().zip(lengths);
+    let spans: Vec<Span> =
+        places.map(|(start, length)| Span::new(found.base + start, length)).collect();
+    let total: u64 = spans.iter().map(|span| span.length).sum();
+    let is_sound = spans.iter().all(|span| whole.contains(*span)) && total <= whole.length;
+    Ok(is_sound.then_some(spans))
+}

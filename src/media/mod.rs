@@ -1,0 +1,51 @@
+//! Which bytes of a picture, film or sound are seen or heard, and which only say something about it.
+//!
+//! The rule subtracts: a file is its picture, less what is known to be harmless. What nobody thought of costs a pair that
+//! is not found, never one that is none.
+
+mod blocks;
+mod formats;
+mod part;
+mod payload;
+mod source;
+mod tags;
+
+pub use part::{Part, Piece, Span};
+pub use payload::{Blocks, Format, Media, Parts};
+pub use source::{LookError, Result, Source};
+
+use payload::Draft;
+use source::{Reader, damaged};
+
+/// Finds the parts of a file. `None` for a file of no format that is known.
+pub fn look(source: &dyn Source) -> Result<Option<Media>> {
+    let mut reader = Reader::new(source)?;
+    for parser in formats::PARSERS {
+        let mut draft = Draft::default();
+        if parser.begins(reader.head()) && parser.parse(&mut reader, &mut draft)? {
+            let media = finish(&mut reader, parser.format(), draft)?;
+            return Ok(Some(media));
+        }
+    }
+    Ok(None)
+}
+
+fn finish(reader: &mut Reader, format: Format, mut draft: Draft) -> Result<Media> {
+    // Some programs write the orientation in XMP only.
+    for block in &draft.blocks.xmp {
+        if draft.orientation.is_none() {
+            draft.orientation = blocks::xmp::orientation(reader, *block)?;
+        }
+    }
+    if let Some(turned) = draft.orientation.filter(|orientation| *orientation > 1) {
+        draft.parts.orientation.put(b"turned", &turned.to_le_bytes());
+    }
+    let Parts { picture, orientation, colour, notes, more } = &draft.parts;
+    let parts = [picture, orientation, colour, notes, more];
+    let total = parts.iter().fold(0, |total: u64, part| total.saturating_add(part.from_file()));
+    if total / 2 > reader.whole().length {
+        return damaged("its parts overlap");
+    }
+    let Draft { parts, blocks, .. } = draft;
+    Ok(Media { format, parts, blocks })
+}

@@ -1,0 +1,117 @@
+//! What a file shows or plays, told apart from what it says about itself.
+
+use super::part::{Part, Span};
+
+/// A format that the parts of a file are known for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Format {
+    Jpeg,
+    Png,
+    WebP,
+    /// TIFF and the raw formats that are TIFF: DNG, CR2, NEF, ARW, ORF, RW2, PEF.
+    Tiff,
+    Cr3,
+    Raf,
+    /// HEIC and AVIF.
+    Heif,
+    /// MP4, MOV, M4A.
+    Film,
+    Mp3,
+    Flac,
+}
+
+impl Format {
+    /// All formats.
+    pub const ALL: [Self; 10] = [
+        Self::Jpeg,
+        Self::Png,
+        Self::WebP,
+        Self::Tiff,
+        Self::Cr3,
+        Self::Raf,
+        Self::Heif,
+        Self::Film,
+        Self::Mp3,
+        Self::Flac,
+    ];
+
+    /// The domain of its digests. Its version is that of the rules: a change of a rule is a new version.
+    pub fn domain(self) -> &'static str {
+        match self {
+            Self::Jpeg => "payload/v1/jpeg",
+            Self::Png => "payload/v1/png",
+            Self::WebP => "payload/v1/webp",
+            Self::Tiff => "payload/v1/tiff",
+            Self::Cr3 => "payload/v1/cr3",
+            Self::Raf => "payload/v1/raf",
+            Self::Heif => "payload/v1/heif",
+            Self::Film => "payload/v1/film",
+            Self::Mp3 => "payload/v1/mp3",
+            Self::Flac => "payload/v1/flac",
+        }
+    }
+}
+
+/// The parts of a file. Two files of a format show the same picture if `picture` is equal, and are the same but for
+/// harmless tags if all parts are.
+#[derive(Clone, Debug, Default)]
+pub struct Parts {
+    /// The picture, film or sound, and everything that is not known to be something else.
+    pub picture: Part,
+    /// How it is turned or mirrored for display.
+    pub orientation: Part,
+    /// Which colours its numbers mean.
+    pub colour: Part,
+    /// What only its maker can read. In raw formats it is a part of the picture.
+    pub notes: Part,
+    /// What else is shown: a film after the end of a photo, further tracks, depth maps.
+    pub more: Part,
+}
+
+/// A file whose parts are known.
+#[derive(Clone, Debug)]
+pub struct Media {
+    pub format: Format,
+    pub parts: Parts,
+    /// Where its tags are.
+    pub blocks: Blocks,
+}
+
+/// Blocks of tags, each in the syntax of its standard.
+#[derive(Clone, Debug, Default)]
+pub struct Blocks {
+    /// TIFF headers with EXIF directories.
+    pub exif: Vec<Span>,
+    pub xmp: Vec<Span>,
+    pub iptc: Vec<Span>,
+    /// Vorbis comments of FLAC.
+    pub comments: Vec<Span>,
+    /// ID3v2 tags.
+    pub id3: Vec<Span>,
+    /// `moov` of films.
+    pub film: Vec<Span>,
+}
+
+/// A file while it is looked at.
+#[derive(Debug, Default)]
+pub struct Draft {
+    pub parts: Parts,
+    pub blocks: Blocks,
+    /// Orientation as EXIF has it, in the directory of the first picture.
+    pub orientation: Option<u16>,
+}
+
+impl Draft {
+    /// Takes over what was found in a file within this file.
+    pub fn append(&mut self, other: Self) {
+        self.parts.picture.append(&other.parts.picture);
+        self.parts.orientation.append(&other.parts.orientation);
+        self.parts.colour.append(&other.parts.colour);
+        self.parts.notes.append(&other.parts.notes);
+        self.parts.more.append(&other.parts.more);
+        self.blocks.exif.extend(other.blocks.exif);
+        self.blocks.xmp.extend(other.blocks.xmp);
+        self.blocks.iptc.extend(other.blocks.iptc);
+        self.orientation = self.orientation.or(other.orientation);
+    }
+}
