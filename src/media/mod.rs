@@ -49,3 +49,6 @@ fn finish(reader: &mut Reader, format: Format, mut draft: Draft) -> Result<Media
     let Draft { parts, blocks, .. } = draft;
     Ok(Media { format, parts, blocks })
 }
+
+#[cfg(test)]
+mod tests;

@@ -13,7 +13,7 @@ pub trait Source {
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()>;
 }
 
-impl Source for [u8] {
+impl Source for &[u8] {
     fn length(&self) -> u64 {
         self.len() as u64
     }

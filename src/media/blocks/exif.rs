@@ -26,7 +26,7 @@ fn about(kind: Kind, tag: u16) -> About {
     let is_harmless = match (kind, tag) {
         (Kind::Chain(0), ORIENTATION) => return About::Orientation,
         // White point, primaries, colour space, gamma; the name of the colour space.
-        (Kind::Chain(0), 0x013E | 0x013F) | (Kind::Exif, 0xA001 | 0xA500) => return About::Colour,
+        (Kind::Chain(0), 0x013E | 0x013F) | (Kind::Exif, COLOUR_SPACE | 0xA500) => return About::Colour,
         (Kind::Interop, 0x0001) => return About::Colour,
         (Kind::Exif, MAKER_NOTE) => return About::Notes,
         (Kind::Chain(0), tag) => matches!(
@@ -129,6 +129,7 @@ pub fn take(reader: &mut Reader, block: Span, draft: &mut Draft) -> Result<()> {
                     draft.orientation = Some(short(reader, &found, *entry)?);
                     continue;
                 }
+                About::Colour if is_usual_colour(reader, &found, *entry)? => continue,
                 About::Colour => &mut draft.parts.colour,
                 About::Notes => &mut draft.parts.notes,
                 About::Unknown => &mut draft.parts.picture,
@@ -137,6 +138,18 @@ pub fn take(reader: &mut Reader, block: Span, draft: &mut Draft) -> Result<()> {
         }
     }
     put_gaps(reader, &found, block, &mut draft.parts.notes, true)
+}
+
+const COLOUR_SPACE: u16 = 0xA001;
+
+/// True if a tag names no colours other than those of files without the tag: sRGB, or none in particular. Cameras then
+/// name Adobe RGB in the directory of interoperability.
+pub fn is_usual_colour(reader: &mut Reader, found: &Directories, entry: Entry) -> Result<bool> {
+    Ok(match entry.tag {
+        COLOUR_SPACE => matches!(short(reader, found, entry)?, 1 | 0xFFFF),
+        0x0001 => !reader.has(entry.value.start, b"R03")?,
+        _ => false,
+    })
 }
 
 /// Remembers where further tags are.

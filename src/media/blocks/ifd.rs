@@ -31,8 +31,6 @@ pub struct Entry {
     pub count: u32,
     /// The value, in the file.
     pub value: Span,
-    /// The value is in the directory itself.
-    pub is_inline: bool,
 }
 
 /// A directory.
@@ -178,7 +176,7 @@ fn read_one(
         if !is_inline {
             found.covered.push(value);
         }
-        let entry = Entry { tag, kind, count, value, is_inline };
+        let entry = Entry { tag, kind, count, value };
         let kinds = match tag {
             SUB => Some(Kind::Sub),
             EXIF => Some(Kind::Exif),

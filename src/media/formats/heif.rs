@@ -102,10 +102,14 @@ impl Items {
                 kind => draft.parts.picture.put_span(&[b"meta", &kind[..]].concat(), child.body),
             }
         }
-        match items.all.contains_key(&items.primary) {
-            true => Ok(items),
-            false => damaged("a HEIF file has no primary item"),
+        let Some(primary) = items.all.get(&items.primary) else {
+            return damaged("a HEIF file has no primary item");
+        };
+        // Which picture is shown then, decoders decide.
+        if primary.refers.iter().any(|(kind, _)| matches!(kind, b"thmb" | b"auxl")) {
+            return damaged("the primary item belongs to another one");
         }
+        Ok(items)
     }
 
     fn read_list(&mut self, reader: &mut Reader, list: IsoBox) -> Result<()> {

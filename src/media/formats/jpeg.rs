@@ -61,7 +61,7 @@ pub fn take(reader: &mut Reader, span: Span, draft: &mut Draft) -> Result<()> {
     let scans = loop {
         rest = skip_fill(reader, rest)?;
         let segment = segment(reader, rest)?;
-        let marker = reader.bytes(rest)?[1];
+        let marker = reader.big(rest.start + 1, 1)? as u8;
         if marker == 0xDA {
             break rest;
         }
@@ -137,8 +137,8 @@ fn take_segment(
             draft.parts.more.put_span(b"xmp", body.skip(75));
             return Ok(());
         }
-        0xE2 if body.length >= 14 && begins(b"ICC_PROFILE\0")? => {
-            seen.icc.push(body.skip(14));
+        0xE2 if begins(b"ICC_PROFILE\0")? => {
+            seen.icc.push(body.skip(12));
             return Ok(());
         }
         0xE2 if begins(b"MPF\0")? => return take_pictures(reader, body.skip(4), seen, draft),

@@ -3,7 +3,7 @@
 use super::super::blocks::id3;
 use super::super::part::Span;
 use super::super::payload::{Draft, Format};
-use super::super::source::{Reader, Result, damaged};
+use super::super::source::{Reader, Result};
 use super::Parser;
 
 pub struct Mp3;
@@ -27,11 +27,10 @@ impl Parser for Mp3 {
         if !begins_with_frames(reader, sound)? {
             return Ok(false);
         }
-        let sound = id3::skip_back(reader, sound)?;
-        if sound.length == 0 {
-            return damaged("tags are all there is");
-        }
-        draft.parts.picture.put_span(b"frames", sound);
+        let frames = id3::skip_back(reader, sound)?;
+        // A tag inside of a frame that was cut off is decoded as a part of it.
+        let frames = if ends_with_frame(reader, frames)? { frames } else { sound };
+        draft.parts.picture.put_span(b"frames", frames);
         Ok(true)
     }
 }
@@ -65,6 +64,20 @@ fn begins_with_frames(reader: &mut Reader, sound: Span) -> Result<bool> {
     }
     let next = reader.bytes(Span::new(rest.start, 4))?;
     Ok(frame_length(next).is_some() && next[1] & 0xFE == first[1] & 0xFE)
+}
+
+/// The longest frame of layer III.
+const LONGEST_FRAME: u64 = 2881;
+
+/// True if the last frame ends with the sound.
+fn ends_with_frame(reader: &mut Reader, sound: Span) -> Result<bool> {
+    let end = sound.skip(sound.length.saturating_sub(LONGEST_FRAME));
+    let first = reader.big(sound.start, 2)? as u16;
+    let bytes = reader.bytes(end)?;
+    let is_last = |(at, head): (usize, &[u8])| {
+        u16::from_be_bytes([head[0], head[1]]) == first && frame_length(head) == Some((bytes.len() - at) as u64)
+    };
+    Ok(bytes.windows(4).enumerate().any(is_last))
 }
 
 /// The length of a frame of layer III, by its header.

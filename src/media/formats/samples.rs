@@ -185,23 +185,22 @@ struct Run {
     late: i64,
 }
 
-/// When samples are shown, in ticks of the track.
+/// When samples are shown, in ticks of the track. How long the last one is shown is not counted: copies differ in it.
 struct Times {
     runs: Vec<Run>,
-    /// When the last one is over.
-    end: i64,
+    /// When the one that is shown last begins.
+    last: i64,
 }
 
 impl Times {
     fn new(deltas: &[[u64; 3]], offsets: &[[u64; 3]], samples: u64) -> Result<Self> {
-        let mut times = Self { runs: Vec::new(), end: 0 };
+        let mut times = Self { runs: Vec::new(), last: 0 };
         let mut offsets = offsets.iter();
-        let (mut late, mut left, mut now, mut total) = (0, u64::MAX, 0, 0);
-        if !offsets.as_slice().is_empty() {
-            left = 0;
-        }
+        let has_offsets = !offsets.as_slice().is_empty();
+        let (mut late, mut left) = (0, if has_offsets { 0 } else { samples });
+        let (mut now, mut total) = (0_i64, 0);
         for [count, delta, _] in deltas {
-            let mut count = *count;
+            let (mut count, delta) = (*count, *delta as i64);
             total += count;
             while count > 0 {
                 while left == 0 {
@@ -210,19 +209,25 @@ impl Times {
                     };
                     (left, late) = (*count, i64::from(*offset as u32 as i32));
                 }
-                let now_many = count.min(left);
-                count -= now_many;
-                left -= if left == u64::MAX { 0 } else { now_many };
-                let delta = *delta as i64;
-                now += now_many as i64 * delta;
-                times.end = times.end.max(now + late);
-                times.push(Run { count: now_many, delta, late });
+                let together = count.min(left);
+                count -= together;
+                left -= together;
+                let length = delta.saturating_mul(together as i64);
+                now = now.saturating_add(length);
+                times.last = times.last.max(now.saturating_sub(delta).saturating_add(late));
+                times.push(Run { count: together, delta, late });
             }
         }
-        match total == samples {
-            true => Ok(times),
-            false => damaged("times of samples do not fit"),
+        if total != samples {
+            return damaged("times of samples do not fit");
         }
+        if let Some(run) = times.runs.last_mut() {
+            let last = Run { count: 1, delta: 0, ..*run };
+            run.count -= 1;
+            times.runs.push(last);
+        }
+        times.runs.retain(|run| run.count > 0);
+        Ok(times)
     }
 
     fn push(&mut self, run: Run) {
@@ -238,19 +243,19 @@ impl Times {
             [empty, rest @ ..] if empty.start < 0 => (empty.length, rest),
             edits => (0, edits),
         };
-        let (shift, cut) = match edits {
-            [] => (0, Vec::new()),
-            [edit] if edit.is_plain() => (edit.start, if self.shows_all(edit, clock) { vec![] } else { vec![*edit] }),
-            edits => (0, edits.to_vec()),
+        let (shift, edits) = match edits {
+            [edit] if edit.is_plain() && self.shows_all(edit, clock) => (edit.start, &[][..]),
+            edits => (0, edits),
         };
-        let all = self.runs.iter().flat_map(|run| [run.delta, run.late - shift]);
-        let unit = all.fold(clock.track, |unit, number| gcd(unit, number.unsigned_abs())).max(1);
+        let late = |run: &Run| run.late.saturating_sub(shift);
+        let numbers = self.runs.iter().flat_map(|run| [run.delta, late(run)]);
+        let unit = numbers.fold(clock.track, |unit, number| gcd(unit, number.unsigned_abs())).max(1);
         let mut hasher = blake3::Hasher::new();
         hasher.update(&(clock.track / unit).to_le_bytes());
         for run in &self.runs {
             hasher.update(&run.count.to_le_bytes());
             hasher.update(&(run.delta / unit as i64).to_le_bytes());
-            hasher.update(&((run.late - shift) / unit as i64).to_le_bytes());
+            hasher.update(&(late(run) / unit as i64).to_le_bytes());
         }
         part.put(b"times", hasher.finalize().as_bytes());
         let seconds = |ticks: u64, clock: u64| {
@@ -260,20 +265,18 @@ impl Times {
         if empty > 0 {
             part.put(b"delay", &seconds(empty, clock.movie));
         }
-        for edit in cut {
+        for edit in edits {
             part.put(b"edit", &seconds(edit.length, clock.movie));
-            if !edit.is_plain() || edits.len() > 1 {
-                part.put(b"from", &seconds(edit.start.unsigned_abs(), clock.track));
-                part.put(b"rate", &[edit.rate, u64::from(edit.start < 0)].map(u64::to_le_bytes).concat());
-            }
+            part.put(b"from", &seconds(edit.start.unsigned_abs(), clock.track));
+            part.put(b"rate", &[edit.rate, u64::from(edit.start < 0)].map(u64::to_le_bytes).concat());
         }
     }
 
-    /// True if an edit that begins somewhere ends with the last sample, as far as the clock of the film can tell.
+    /// True if an edit shows some of the last sample, and so all of those before it.
     fn shows_all(&self, edit: &Edit, clock: Clock) -> bool {
-        let media = i128::from(self.end - edit.start) * i128::from(clock.movie);
+        let before_last = i128::from(self.last) - i128::from(edit.start);
         let shown = i128::from(edit.length) * i128::from(clock.track);
-        edit.length == 0 || (media - shown).abs() <= i128::from(clock.track)
+        edit.length == 0 || shown > before_last * i128::from(clock.movie)
     }
 }
 

@@ -86,7 +86,7 @@ fn is_harmless(kind: Kind, tag: u16) -> bool {
         ),
         Kind::Exif => matches!(
             tag,
-            0x882A | 0x9003 | 0x9004 | 0x9010..=0x9012 | 0x9286 | 0x9290..=0x9292 | 0xA420 | 0xA430 | 0xA431
+            0x882A | 0x9000 | 0x9003 | 0x9004 | 0x9010..=0x9012 | 0x9101 | 0x9286 | 0x9290..=0x9292 | 0xA000 | 0xA420 | 0xA430 | 0xA431
                 | 0xEA1C
                 | 0xEA1D
         ),
@@ -100,6 +100,7 @@ const DATA: [(u16, u16); 3] = [(0x0111, 0x0117), (0x0144, 0x0145), (0x0201, 0x02
 
 const DESCRIPTION: u16 = 0x010E;
 const RESOURCES: u16 = 0x8649;
+const COLOUR_SPACE: u16 = 0xA001;
 const ICC: u16 = 0x8773;
 const MAKER_NOTE: u16 = 0x927C;
 
@@ -119,6 +120,11 @@ fn take_tag(
         }
         exif::ORIENTATION if is_page => parts.orientation.put_span(&name, entry.value),
         ICC if is_page => parts.colour.put_span(&name, entry.value),
+        COLOUR_SPACE if directory.kind == Kind::Exif => {
+            if !exif::is_usual_colour(reader, found, entry)? {
+                parts.colour.put_span(&name, entry.value);
+            }
+        }
         RESOURCES if is_page => irb::take(reader, entry.value, draft)?,
         DESCRIPTION if !is_prose(reader, entry.value)? => {
             parts.picture.put_span(&name, entry.value);

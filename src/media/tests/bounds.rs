@@ -1,0 +1,172 @@
+//! Files that are made to take time or memory, or to end a program.
+
+use std::cell::Cell;
+use std::io;
+
+use proptest::prelude::*;
+
+use super::super::{LookError, Source, look};
+use super::made::{self, Made, directory, iso, jpeg, long, made, made_part};
+
+/// Bytes, and how many of them were read.
+struct Counted<'a>(&'a [u8], Cell<u64>);
+
+impl Source for Counted<'_> {
+    fn length(&self) -> u64 {
+        self.0.len() as u64
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
+        self.1.set(self.1.get() + buffer.len() as u64);
+        self.0.read_at(offset, buffer)
+    }
+}
+
+/// Looks at bytes; whatever they are, it ends, and what it returns can be hashed.
+fn survives(bytes: &[u8]) {
+    let source = Counted(bytes, Cell::new(0));
+    if let Ok(Some(media)) = look(&source) {
+        let parts = &media.parts;
+        for part in [&parts.picture, &parts.orientation, &parts.colour, &parts.notes, &parts.more] {
+            part.digest(media.format.domain(), &source).expect("all spans lie inside");
+        }
+        assert!(parts.picture.from_file() <= 2 * bytes.len() as u64 + 1);
+    }
+    assert!(source.1.get() <= 65 << 20);
+}
+
+/// First bytes of the formats.
+const STARTS: [&[u8]; 12] = [
+    b"\xFF\xD8\xFF",
+    b"\x89PNG\r\n\x1A\n",
+    b"II*\0\x08\0\0\0",
+    b"MM\0*\0\0\0\x08",
+    b"RIFF\x40\0\0\0WEBP",
+    b"ID3\x03\0\0\0\0\0\0",
+    b"fLaC",
+    b"\0\0\0\x0Cftypheic",
+    b"\0\0\0\x0Cftypcrx ",
+    b"\0\0\0\x10moov",
+    b"FUJIFILMCCD-RAW ",
+    b"",
+];
+
+fn any_made() -> impl Strategy<Value = Vec<u8>> {
+    let count = made::all().len();
+    (0..count).prop_map(|n| made::all().swap_remove(n).1.bytes)
+}
+
+proptest! {
+    #[test]
+    fn truncated_files_are_survived(bytes in any_made(), end in any::<prop::sample::Index>()) {
+        survives(&bytes[..end.index(bytes.len() + 1)]);
+    }
+
+    #[test]
+    fn changed_files_are_survived(
+        mut bytes in any_made(),
+        changes in prop::collection::vec((any::<prop::sample::Index>(), prop_oneof![Just(0), Just(0xFF), any::<u8>()]), 1..12),
+    ) {
+        for (at, byte) in changes {
+            let at = at.index(bytes.len());
+            bytes[at] = byte;
+        }
+        survives(&bytes);
+    }
+
+    #[test]
+    fn spliced_files_are_survived(
+        one in any_made(),
+        other in any_made(),
+        at in any::<prop::sample::Index>(),
+        from in any::<prop::sample::Index>(),
+    ) {
+        survives(&[&one[..at.index(one.len())], &other[from.index(other.len())..]].concat());
+    }
+
+    #[test]
+    fn arbitrary_bytes_are_survived(
+        start in prop::sample::select(&STARTS[..]),
+        rest in prop::collection::vec(any::<u8>(), 0..300),
+    ) {
+        survives(&[start, &rest].concat());
+    }
+}
+
+fn refused(made: &Made) -> LookError {
+    look(&&made.bytes[..]).expect_err("it is not sound")
+}
+
+#[test]
+fn lengths_beyond_all_files_are_refused() {
+    let huge = made().part([0, 0, 0, 1]).part(b"mdat").part((1_u64 << 63).to_be_bytes());
+    let film = iso(b"ftyp", &[made_part(b"isom\0\0\0\0")]).with(&huge);
+    assert!(matches!(refused(&film), LookError::Damaged(_)));
+    let tags = [long(0x0100, 1), made::Tag(0x0111, made::LONG, vec![0xFF; 4], false)];
+    let tiff = made_part(b"II*\0\x08\0\0\0").with(&directory(8, &tags, 0));
+    survives(&tiff.bytes);
+    let id3 = made_part(b"ID3\x03\0\0\x7F\x7F\x7F\x7F rest");
+    assert!(matches!(refused(&id3), LookError::Damaged(_)));
+}
+
+#[test]
+fn directories_that_point_to_each_other_are_refused() {
+    let next = made_part(b"II*\0\x08\0\0\0").with(&directory(8, &[long(0x0100, 1)], 8));
+    assert!(matches!(refused(&next), LookError::Damaged(_)));
+    let sub = made_part(b"II*\0\x08\0\0\0").with(&directory(8, &[long(0x014A, 8)], 0));
+    assert!(matches!(refused(&sub), LookError::Damaged(_)));
+}
+
+#[test]
+fn boxes_in_boxes_without_end_are_refused_or_left() {
+    let mut inner = made_part(b"x");
+    for _ in 0..2000 {
+        inner = iso(b"moov", &[inner]);
+    }
+    let bytes = iso(b"ftyp", &[made_part(b"crx \0\0\0\0")]).with(&inner);
+    assert!(matches!(refused(&bytes), LookError::Damaged(_)));
+}
+
+#[test]
+fn a_table_that_promises_more_than_there_is_takes_no_memory() {
+    for (name, made) in made::all() {
+        for at in 0..made.bytes.len().saturating_sub(4) {
+            let mut bytes = made.bytes.clone();
+            bytes[at..at + 4].fill(0xFF);
+            survives(&bytes);
+            bytes[at] = 0x7F;
+            survives(&bytes);
+        }
+        assert!(!name.is_empty());
+    }
+}
+
+#[test]
+fn strips_that_share_their_bytes_are_not_hashed_without_end() {
+    let many = |start: u32, count: u32| (0..count).flat_map(|_| start.to_le_bytes()).collect::<Vec<u8>>();
+    let tags = [
+        made::Tag(0x0111, made::LONG, many(0, 500), false),
+        made::Tag(0x0117, made::LONG, many(400, 500), false),
+    ];
+    let tiff = made_part(b"II*\0\x08\0\0\0").with(&directory(8, &tags, 0));
+    survives(&tiff.bytes);
+}
+
+#[test]
+fn millions_of_chunks_are_not_counted_on() {
+    let mut png = b"\x89PNG\r\n\x1A\n".to_vec();
+    png.extend(b"\0\0\0\0abCd....".repeat(5 << 20));
+    let source = Counted(&png, Cell::new(0));
+    assert!(matches!(look(&source), Err(LookError::Unsupported(_))));
+}
+
+#[test]
+fn a_plain_photo_is_known_by_its_head_and_its_end() {
+    let mut photo = jpeg(&[], b"").bytes;
+    let end = photo.split_off(photo.len() - 2);
+    photo.extend(vec![7; 8 << 20]);
+    photo.extend(end);
+    let source = Counted(&photo, Cell::new(0));
+    assert!(look(&source).expect("sound").is_some());
+    assert!(source.1.get() <= 68 << 10);
+}

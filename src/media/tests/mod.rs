@@ -1,0 +1,3 @@
+mod bounds;
+mod made;
+mod parts;
