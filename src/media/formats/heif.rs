@@ -102,7 +102,8 @@ impl Items {
                 kind => draft.parts.picture.put_span(&[b"meta", &kind[..]].concat(), child.body),
             }
         }
-        let Some(primary) = items.all.get(&items.primary) else {
+        let primary = items.all.get(&items.primary).filter(|item| !item.about.is_empty());
+        let Some(primary) = primary else {
             return damaged("a HEIF file has no primary item");
         };
         // Which picture is shown then, decoders decide.
@@ -144,11 +145,9 @@ impl Items {
         Ok(())
     }
 
-    fn item(&mut self, id: u32) -> Result<&mut Item> {
-        match self.all.get_mut(&id) {
-            Some(item) => Ok(item),
-            None => damaged("an item is not listed"),
-        }
+    /// An item, or a group of items: these are not listed.
+    fn item(&mut self, id: u32) -> &mut Item {
+        self.all.entry(id).or_default()
     }
 
     fn read_places(&mut self, fields: &mut Fields, idat: Option<IsoBox>) -> Result<()> {
@@ -185,7 +184,7 @@ impl Items {
                     _ => return damaged("an item lies outside"),
                 }
             }
-            self.item(id)?.data = data;
+            self.item(id).data = data;
         }
         Ok(())
     }
@@ -201,7 +200,7 @@ impl Items {
                 fields.reader.count(1)?;
                 to.push(fields.number(id_size)? as u32);
             }
-            self.item(from)?.refers.push((one.kind, to));
+            self.item(from).refers.push((one.kind, to));
         }
         Ok(())
     }
@@ -226,7 +225,7 @@ impl Items {
                     let property = index.checked_sub(1).and_then(|index| known.get(index));
                     match property {
                         Some(property) => {
-                            self.item(id)?.properties.push((*property, field & essential != 0));
+                            self.item(id).properties.push((*property, field & essential != 0));
                         }
                         None if index == 0 => {}
                         None => return damaged("a property is not there"),

@@ -365,7 +365,10 @@ fn moov(plan: &FilmPlan, starts: &[u32], places: &[u32]) -> Made {
 /// A picture with its turn, EXIF, a thumbnail and a depth map.
 pub fn heif(turn: Option<u8>, exif: &Made) -> Made {
     let ftyp = iso(b"ftyp", &[bytes(b"heic\0\0\0\0mif1heic")]);
-    let exif = Made::all_structure([0; 4]).with(exif);
+    let mut exif = exif.clone();
+    // A property turns the picture, the tag does not.
+    exif.harmless.push(30..32);
+    let exif = Made::all_structure([0; 4]).with(&exif);
     let items = [made_part(b"coded picture"), exif, made().harmless(b"thumbnail"), made_part(b"depth")];
     let mut at = ftyp.bytes.len() + 8;
     let mut places = vec![0x4400_u16, 4];
