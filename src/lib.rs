@@ -24,7 +24,7 @@
 // 6 acting
 // 5 engine · report · action · probe
 // 4 scan · read · decide · folders · compare · cache
-// 3 device · hash
+// 3 device · hash · media
 // 2 file · tree
 // 1 sys
 // 0 units · event · heartbeat
@@ -68,6 +68,8 @@ pub mod file;
 pub mod folders;
 #[doc(hidden)]
 pub mod hash;
+#[doc(hidden)]
+pub mod media;
 #[doc(hidden)]
 pub mod report;
 #[doc(hidden)]

@@ -28,7 +28,10 @@ fn main() -> io::Result<()> {
 }
 
 fn hex(digest: [u8; 32]) -> String {
-    digest[..16].iter().map(|byte| format!("{byte:02x}")).collect()
+    digest[..16]
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
 }
 
 /// Digest of a part, as text; nothing for one that is empty.
@@ -48,7 +51,13 @@ fn look(path: &str) -> io::Result<String> {
     };
     let mut text = format!("{:?}", media.format);
     let parts = &media.parts;
-    for part in [&parts.picture, &parts.orientation, &parts.colour, &parts.notes, &parts.more] {
+    for part in [
+        &parts.picture,
+        &parts.orientation,
+        &parts.colour,
+        &parts.notes,
+        &parts.more,
+    ] {
         text += &format!("\t{} {}", part.length(), digest(&media, part, &file)?);
     }
     Ok(text)

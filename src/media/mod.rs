@@ -8,11 +8,14 @@ mod formats;
 mod part;
 mod payload;
 mod source;
+mod span;
 mod tags;
 
-pub use part::{Part, Piece, Span};
+pub use part::{Part, Piece};
 pub use payload::{Blocks, Format, Media, Parts};
 pub use source::{LookError, Result, Source};
+pub use span::Span;
+pub use tags::{Tags, tags};
 
 use payload::Draft;
 use source::{Reader, damaged};
@@ -38,16 +41,31 @@ fn finish(reader: &mut Reader, format: Format, mut draft: Draft) -> Result<Media
         }
     }
     if let Some(turned) = draft.orientation.filter(|orientation| *orientation > 1) {
-        draft.parts.orientation.put(b"turned", &turned.to_le_bytes());
+        draft
+            .parts
+            .orientation
+            .put(b"turned", &turned.to_le_bytes());
     }
-    let Parts { picture, orientation, colour, notes, more } = &draft.parts;
+    let Parts {
+        picture,
+        orientation,
+        colour,
+        notes,
+        more,
+    } = &draft.parts;
     let parts = [picture, orientation, colour, notes, more];
-    let total = parts.iter().fold(0, |total: u64, part| total.saturating_add(part.from_file()));
+    let total = parts
+        .iter()
+        .fold(0, |total: u64, part| total.saturating_add(part.from_file()));
     if total / 2 > reader.whole().length {
         return damaged("its parts overlap");
     }
     let Draft { parts, blocks, .. } = draft;
-    Ok(Media { format, parts, blocks })
+    Ok(Media {
+        format,
+        parts,
+        blocks,
+    })
 }
 
 #[cfg(test)]

@@ -3,40 +3,7 @@
 use std::io;
 
 use super::source::Source;
-
-/// Bytes of a file. Neither end overflows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Span {
-    pub start: u64,
-    pub length: u64,
-}
-
-impl Span {
-    /// This many bytes from this offset on; fewer, if they would end after the last offset there is.
-    pub fn new(start: u64, length: u64) -> Self {
-        let length = length.min(u64::MAX - start);
-        Self { start, length }
-    }
-
-    /// From one offset to another.
-    pub fn between(start: u64, end: u64) -> Self {
-        Self::new(start, end.saturating_sub(start))
-    }
-
-    pub fn end(self) -> u64 {
-        self.start + self.length
-    }
-
-    pub fn contains(self, other: Self) -> bool {
-        self.start <= other.start && other.end() <= self.end()
-    }
-
-    /// What is left after its first bytes.
-    pub fn skip(self, bytes: u64) -> Self {
-        let bytes = bytes.min(self.length);
-        Self::new(self.start + bytes, self.length - bytes)
-    }
-}
+use super::span::Span;
 
 /// What is hashed next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,18 +45,17 @@ impl Part {
 
     /// Appends an item of bytes of the file that lie at several places.
     pub fn put_spans(&mut self, name: &[u8], spans: &[Span]) {
-        let total = spans.iter().fold(0, |total: u64, span| total.saturating_add(span.length));
+        let total = spans
+            .iter()
+            .fold(0, |total: u64, span| total.saturating_add(span.length));
         self.begin(name, total);
         for span in spans.iter().filter(|span| span.length > 0) {
             self.length = self.length.saturating_add(span.length);
             self.from_file = self.from_file.saturating_add(span.length);
-            if let Some(Stored::Span(last)) = self.stored.last_mut() {
-                if last.end() == span.start {
-                    last.length += span.length;
-                    continue;
-                }
+            match self.stored.last_mut() {
+                Some(Stored::Span(last)) if last.end() == span.start => last.length += span.length,
+                _ => self.stored.push(Stored::Span(*span)),
             }
-            self.stored.push(Stored::Span(*span));
         }
     }
 

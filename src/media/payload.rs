@@ -1,6 +1,7 @@
 //! What a file shows or plays, told apart from what it says about itself.
 
-use super::part::{Part, Span};
+use super::part::Part;
+use super::span::Span;
 
 /// A format that the parts of a file are known for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

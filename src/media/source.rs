@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::part::Span;
+use super::span::Span;
 
 /// A file that is looked at.
 pub trait Source {

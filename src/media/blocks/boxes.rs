@@ -1,7 +1,7 @@
 //! Boxes of ISO base media files, which QuickTime calls atoms.
 
-use super::super::part::Span;
 use super::super::source::{Reader, Result, damaged};
+use super::super::span::Span;
 
 /// The kind of a box.
 pub type Kind = [u8; 4];
@@ -49,7 +49,11 @@ pub fn read(reader: &mut Reader, span: Span) -> Result<Vec<IsoBox>> {
             return damaged("a box ends outside");
         }
         let whole = Span::new(rest.start, length);
-        boxes.push(IsoBox { kind, whole, body: whole.skip(header) });
+        boxes.push(IsoBox {
+            kind,
+            whole,
+            body: whole.skip(header),
+        });
         rest = rest.skip(length);
     }
     Ok(boxes)
@@ -68,7 +72,8 @@ pub fn child(reader: &mut Reader, parent: IsoBox, kind: &Kind) -> Result<Option<
 /// True for the box of XMP outside of the metadata box.
 pub fn is_xmp(reader: &mut Reader, uuid: IsoBox) -> Result<bool> {
     const XMP: [u8; 16] = [
-        0xBE, 0x7A, 0xCF, 0xCB, 0x97, 0xA9, 0x42, 0xE8, 0x9C, 0x71, 0x99, 0x94, 0x91, 0xE3, 0xAF, 0xAC,
+        0xBE, 0x7A, 0xCF, 0xCB, 0x97, 0xA9, 0x42, 0xE8, 0x9C, 0x71, 0x99, 0x94, 0x91, 0xE3, 0xAF,
+        0xAC,
     ];
     Ok(uuid.kind == *b"uuid" && uuid.body.length >= 16 && reader.has(uuid.body.start, &XMP)?)
 }

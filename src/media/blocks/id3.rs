@@ -1,8 +1,8 @@
 //! Tags before and after the frames of a sound.
 
-use super::super::part::Span;
 use super::super::payload::Draft;
 use super::super::source::{Reader, Result, damaged};
+use super::super::span::Span;
 
 /// Takes the ID3v2 tags at the start away.
 pub fn skip_front(reader: &mut Reader, mut sound: Span, draft: &mut Draft) -> Result<Span> {
@@ -28,7 +28,9 @@ fn length_of_v2(reader: &mut Reader, at: u64) -> Result<Option<u64>> {
         return Ok(None);
     }
     let footer = if head[5] & 0x10 == 0 { 0 } else { 10 };
-    let size = size.iter().fold(0, |size, byte| size << 7 | u64::from(*byte));
+    let size = size
+        .iter()
+        .fold(0, |size, byte| size << 7 | u64::from(*byte));
     Ok(Some(10 + size + footer))
 }
 
@@ -52,7 +54,8 @@ fn length_at_end(reader: &mut Reader, sound: Span) -> Result<u64> {
     }
     if sound.length >= 32 && reader.has(end - 32, b"APETAGEX")? {
         let foot = reader.bytes(Span::new(end - 32, 32))?.to_vec();
-        let little = |from: usize| super::super::source::Order::Little.number(&foot[from..from + 4]);
+        let little =
+            |from: usize| super::super::source::Order::Little.number(&foot[from..from + 4]);
         let (version, size, flags) = (little(8), little(12), little(20));
         // A header would be the same but for this flag.
         let is_footer = flags & 1 << 29 == 0;
@@ -63,7 +66,9 @@ fn length_at_end(reader: &mut Reader, sound: Span) -> Result<u64> {
     }
     if sound.length >= 15 && reader.has(end - 9, b"LYRICS200")? {
         let digits = reader.bytes(Span::new(end - 15, 6))?.to_vec();
-        let size = std::str::from_utf8(&digits).ok().and_then(|digits| digits.parse::<u64>().ok());
+        let size = std::str::from_utf8(&digits)
+            .ok()
+            .and_then(|digits| digits.parse::<u64>().ok());
         let tag = size.map_or(0, |size| size + 15);
         if tag > 0 && tag <= sound.length && reader.has(end - tag, b"LYRICSBEGIN")? {
             return Ok(tag);

@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use super::super::part::Span;
 use super::super::source::{Order, Reader, Result, damaged};
+use super::super::span::Span;
 
 /// Tags that point to further directories.
 const SUB: u16 = 0x014A;
@@ -65,7 +65,9 @@ pub struct Directories {
 impl Directories {
     /// The directory that begins at an offset of the file.
     pub fn starts_at(&self, offset: u64) -> Option<usize> {
-        self.all.iter().position(|directory| directory.start == offset)
+        self.all
+            .iter()
+            .position(|directory| directory.start == offset)
     }
 }
 
@@ -124,7 +126,12 @@ pub fn read(reader: &mut Reader, block: Span) -> Result<Directories> {
     };
     let kind = Kind::Chain(0);
     let path = vec![b'0', 0, 0];
-    let mut pointers = vec![Pointer { at: first, kind, path, depth: 0 }];
+    let mut pointers = vec![Pointer {
+        at: first,
+        kind,
+        path,
+        depth: 0,
+    }];
     while let Some(pointer) = pointers.pop() {
         read_one(reader, block, pointer, &mut found, &mut pointers)?;
     }
@@ -155,7 +162,10 @@ fn read_one(
     }
     reader.count(WEIGHT * (1 + count))?;
     let has_next = inside(next);
-    found.covered.push(Span::between(start, if has_next { next.end() } else { table.end() }));
+    found.covered.push(Span::between(
+        start,
+        if has_next { next.end() } else { table.end() },
+    ));
     let raw = reader.bytes(table)?[2..].to_vec();
     let mut entries = Vec::with_capacity(count as usize);
     for (n, raw) in raw.chunks_exact(12).enumerate() {
@@ -176,7 +186,12 @@ fn read_one(
         if !is_inline {
             found.covered.push(value);
         }
-        let entry = Entry { tag, kind, count, value };
+        let entry = Entry {
+            tag,
+            kind,
+            count,
+            value,
+        };
         let kinds = match tag {
             SUB => Some(Kind::Sub),
             EXIF => Some(Kind::Exif),
@@ -191,12 +206,24 @@ fn read_one(
         }
     }
     entries.sort_by_key(|entry: &Entry| entry.tag);
-    let next = if has_next { reader.number(next.start, 4, order)? } else { 0 };
+    let next = if has_next {
+        reader.number(next.start, 4, order)?
+    } else {
+        0
+    };
     match pointer.kind {
         Kind::Chain(n) if next != 0 => {
-            let (kind, n) = (Kind::Chain(n.saturating_add(1)), n.saturating_add(1).to_le_bytes());
+            let (kind, n) = (
+                Kind::Chain(n.saturating_add(1)),
+                n.saturating_add(1).to_le_bytes(),
+            );
             let path = vec![b'0', n[0], n[1]];
-            pointers.push(Pointer { at: next, kind, path, depth: 0 });
+            pointers.push(Pointer {
+                at: next,
+                kind,
+                path,
+                depth: 0,
+            });
         }
         Kind::Sub if next != 0 => {
             let path = [&pointer.path[..], b"n"].concat();
@@ -204,11 +231,21 @@ fn read_one(
             if depth > LONGEST {
                 return damaged("directories are too deep");
             }
-            pointers.push(Pointer { at: next, kind: Kind::Sub, path, depth });
+            pointers.push(Pointer {
+                at: next,
+                kind: Kind::Sub,
+                path,
+                depth,
+            });
         }
         _ => {}
     }
-    found.all.push(Directory { kind: pointer.kind, start, path: pointer.path, entries });
+    found.all.push(Directory {
+        kind: pointer.kind,
+        start,
+        path: pointer.path,
+        entries,
+    });
     Ok(())
 }
 
@@ -228,7 +265,12 @@ fn point(
     for (n, raw) in raw.chunks_exact(4).enumerate() {
         let n = (n as u16).to_le_bytes();
         let path = [&from.path[..], &entry.tag.to_le_bytes(), &n].concat();
-        pointers.push(Pointer { at: order.number(raw), kind, path, depth: from.depth + 1 });
+        pointers.push(Pointer {
+            at: order.number(raw),
+            kind,
+            path,
+            depth: from.depth + 1,
+        });
     }
     if pointers.len() > MOST {
         return damaged("it has too many directories");
@@ -248,7 +290,11 @@ pub fn numbers(reader: &mut Reader, order: Order, entry: Entry) -> Result<Option
     while rest.length > 0 {
         let now = Span::new(rest.start, rest.length.min(32 << 10));
         let bytes = reader.bytes(now)?;
-        numbers.extend(bytes.chunks_exact(size as usize).map(|raw| order.number(raw)));
+        numbers.extend(
+            bytes
+                .chunks_exact(size as usize)
+                .map(|raw| order.number(raw)),
+        );
         rest = rest.skip(now.length);
     }
     Ok(Some(numbers))

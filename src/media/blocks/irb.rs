@@ -1,8 +1,9 @@
 //! Photoshop's image resources, which carry IPTC in JPEG and TIFF.
 
-use super::super::part::{Part, Span};
+use super::super::part::Part;
 use super::super::payload::Draft;
 use super::super::source::{Reader, Result};
+use super::super::span::Span;
 
 const IPTC: u16 = 0x0404;
 

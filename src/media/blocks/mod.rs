@@ -1,6 +1,7 @@
 //! Readers of structures that several formats share.
 
 pub mod boxes;
+pub mod comments;
 pub mod exif;
 pub mod id3;
 pub mod ifd;

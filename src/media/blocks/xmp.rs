@@ -1,7 +1,7 @@
 //! XMP, read without an XML parser: single values by name.
 
-use super::super::part::Span;
 use super::super::source::{Reader, Result};
+use super::super::span::Span;
 
 /// Longer blocks are not read. A guess.
 const LONGEST: u64 = 256 << 10;

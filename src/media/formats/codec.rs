@@ -1,8 +1,9 @@
 //! How the samples of a track are to be decoded: what a decoder asks for, without what a copy writes anew.
 
 use super::super::blocks::boxes::{self, Fields, IsoBox};
-use super::super::part::{Part, Span};
+use super::super::part::Part;
 use super::super::source::{LookError, Reader, Result, unsupported};
+use super::super::span::Span;
 
 /// Takes the descriptions of samples.
 pub fn take(
@@ -24,8 +25,16 @@ pub fn take(
 }
 
 /// Width, height, depth and colour table; then boxes. Names of compressors and resolutions are harmless.
-fn take_picture(reader: &mut Reader, entry: IsoBox, part: &mut Part, colour: &mut Part) -> Result<()> {
-    let mut fields = Fields { reader, rest: entry.body };
+fn take_picture(
+    reader: &mut Reader,
+    entry: IsoBox,
+    part: &mut Part,
+    colour: &mut Part,
+) -> Result<()> {
+    let mut fields = Fields {
+        reader,
+        rest: entry.body,
+    };
     fields.span(24)?;
     let size = fields.span(4)?;
     fields.span(46)?;
@@ -36,7 +45,10 @@ fn take_picture(reader: &mut Reader, entry: IsoBox, part: &mut Part, colour: &mu
         match &one.kind {
             b"btrt" | b"free" | b"skip" => {}
             b"pasp" if one.body.length == 8 => {
-                let (x, y) = (reader.big(one.body.start, 4)?, reader.big(one.body.start + 4, 4)?);
+                let (x, y) = (
+                    reader.big(one.body.start, 4)?,
+                    reader.big(one.body.start + 4, 4)?,
+                );
                 if x != y {
                     part.put_span(b"pasp", one.body);
                 }
@@ -54,21 +66,36 @@ fn take_picture(reader: &mut Reader, entry: IsoBox, part: &mut Part, colour: &mu
 
 /// Primaries, transfer function, matrix and range, in either spelling; or a profile.
 fn take_colour(reader: &mut Reader, colr: IsoBox, colour: &mut Part) -> Result<()> {
-    let mut fields = Fields { reader, rest: colr.body };
+    let mut fields = Fields {
+        reader,
+        rest: colr.body,
+    };
     let kind = (fields.number(4)? as u32).to_be_bytes();
     if !matches!(&kind, b"nclx" | b"nclc") {
         colour.put_span(b"colr", colr.body);
         return Ok(());
     }
     let numbers = [fields.number(2)?, fields.number(2)?, fields.number(2)?];
-    let range = if &kind == b"nclx" { fields.number(1)? } else { 0 };
-    colour.put(b"nclx", &[numbers[0], numbers[1], numbers[2], range].map(u64::to_le_bytes).concat());
+    let range = if &kind == b"nclx" {
+        fields.number(1)?
+    } else {
+        0
+    };
+    colour.put(
+        b"nclx",
+        &[numbers[0], numbers[1], numbers[2], range]
+            .map(u64::to_le_bytes)
+            .concat(),
+    );
     Ok(())
 }
 
 /// Channels, bits and rate, unless the codec has its own; then boxes.
 fn take_sound(reader: &mut Reader, entry: IsoBox, part: &mut Part) -> Result<()> {
-    let mut fields = Fields { reader, rest: entry.body };
+    let mut fields = Fields {
+        reader,
+        rest: entry.body,
+    };
     fields.span(8)?;
     let version = fields.number(2)?;
     fields.span(6)?;
@@ -115,7 +142,10 @@ fn take_stream(reader: &mut Reader, esds: IsoBox, part: &mut Part) -> Result<()>
 }
 
 fn stream(reader: &mut Reader, esds: IsoBox) -> Result<(u64, Option<Span>)> {
-    let mut fields = Fields { reader, rest: esds.body.skip(4) };
+    let mut fields = Fields {
+        reader,
+        rest: esds.body.skip(4),
+    };
     fields.rest = descriptor(&mut fields, 3)?;
     fields.number(2)?;
     if fields.number(1)? & 0xE0 != 0 {

@@ -1,9 +1,9 @@
 //! CR3 of Canon: boxes. All belong to the picture but for tags that say nothing about it.
 
 use super::super::blocks::boxes::{self, IsoBox};
-use super::super::part::Span;
 use super::super::payload::{Draft, Format};
 use super::super::source::{Reader, Result, damaged};
+use super::super::span::Span;
 use super::{Parser, tiff};
 
 pub struct Cr3;
@@ -20,8 +20,11 @@ impl Parser for Cr3 {
     fn parse(&self, reader: &mut Reader, draft: &mut Draft) -> Result<bool> {
         let whole = reader.whole();
         let all = boxes::read(reader, whole)?;
-        let data: Vec<Span> =
-            all.iter().filter(|one| &one.kind == b"mdat").map(|one| one.body).collect();
+        let data: Vec<Span> = all
+            .iter()
+            .filter(|one| &one.kind == b"mdat")
+            .map(|one| one.body)
+            .collect();
         for one in all {
             take(reader, one, &data, 0, draft)?;
         }
@@ -39,7 +42,13 @@ fn inside(reader: &mut Reader, one: IsoBox) -> Result<Option<Span>> {
     })
 }
 
-fn take(reader: &mut Reader, one: IsoBox, data: &[Span], depth: u64, draft: &mut Draft) -> Result<()> {
+fn take(
+    reader: &mut Reader,
+    one: IsoBox,
+    data: &[Span],
+    depth: u64,
+    draft: &mut Draft,
+) -> Result<()> {
     if depth > 8 {
         return damaged("boxes are too deep");
     }
@@ -69,13 +78,16 @@ fn take(reader: &mut Reader, one: IsoBox, data: &[Span], depth: u64, draft: &mut
 
 /// Offsets count from the start of the data that they point into.
 fn take_offsets(reader: &mut Reader, body: Span, data: &[Span], draft: &mut Draft) -> Result<()> {
-    if body.length < 8 || body.length % 8 != 0 || body.length > 1 << 16 {
+    if body.length < 8 || !body.length.is_multiple_of(8) || body.length > 1 << 16 {
         return damaged("a table of offsets is not sound");
     }
     let mut offsets = reader.bytes(Span::new(body.start, 8))?.to_vec();
     for n in 1..body.length / 8 {
         let offset = reader.big(body.start + 8 * n, 8)?;
-        let of_data = data.iter().enumerate().find(|(_, data)| data.contains(Span::new(offset, 1)));
+        let of_data = data
+            .iter()
+            .enumerate()
+            .find(|(_, data)| data.contains(Span::new(offset, 1)));
         let Some((n, data)) = of_data else {
             return damaged("an offset points outside the data");
         };

@@ -1,9 +1,10 @@
 //! MP4, MOV and M4A: tracks, whatever their order, their chunks and their tags are.
 
 use super::super::blocks::boxes::{self, Fields, IsoBox};
-use super::super::part::{Part, Span};
+use super::super::part::Part;
 use super::super::payload::{Draft, Format};
 use super::super::source::{Reader, Result, damaged, unsupported};
+use super::super::span::Span;
 use super::{Parser, codec, samples};
 
 pub struct Film;
@@ -30,9 +31,14 @@ impl Parser for Film {
                 b"moov" if one.whole == moov.whole => {}
                 b"moof" => return unsupported("films in fragments"),
                 b"uuid" if boxes::is_xmp(reader, one)? => draft.blocks.xmp.push(one.body.skip(16)),
-                b"ftyp" if reader.has(one.body.start, b"qt  ")? => draft.parts.picture.put(b"qt", b""),
+                b"ftyp" if reader.has(one.body.start, b"qt  ")? => {
+                    draft.parts.picture.put(b"qt", b"")
+                }
                 b"ftyp" => {}
-                kind => draft.parts.picture.put_span(&[b"top", &kind[..]].concat(), one.body),
+                kind => draft
+                    .parts
+                    .picture
+                    .put_span(&[b"top", &kind[..]].concat(), one.body),
             }
         }
         draft.blocks.film.push(moov.body);
@@ -58,7 +64,10 @@ fn take_movie(reader: &mut Reader, moov: IsoBox, draft: &mut Draft) -> Result<()
             b"mvex" => return unsupported("films in fragments"),
             b"cmov" => return unsupported("a compressed header"),
             b"uuid" if boxes::is_xmp(reader, one)? => draft.blocks.xmp.push(one.body.skip(16)),
-            kind => draft.parts.picture.put_span(&[b"moov", &kind[..]].concat(), one.body),
+            kind => draft
+                .parts
+                .picture
+                .put_span(&[b"moov", &kind[..]].concat(), one.body),
         }
     }
     for kind in [b"vide", b"soun"] {
@@ -97,7 +106,10 @@ fn put_matrix(name: &[u8], span: Span, reader: &mut Reader, part: &mut Part) -> 
 
 /// Takes the header of the film; returns the ticks of its clock in a second.
 fn take_header(reader: &mut Reader, mvhd: IsoBox, draft: &mut Draft) -> Result<u64> {
-    let mut fields = Fields { reader, rest: mvhd.body };
+    let mut fields = Fields {
+        reader,
+        rest: mvhd.body,
+    };
     let (version, _) = fields.version()?;
     let size = if version == 0 { 4 } else { 8 };
     fields.span(2 * size)?;
@@ -118,9 +130,26 @@ fn take_header(reader: &mut Reader, mvhd: IsoBox, draft: &mut Draft) -> Result<u
 fn take_user_data(reader: &mut Reader, udta: IsoBox, draft: &mut Draft) -> Result<()> {
     for one in boxes::read(reader, udta.body)? {
         match &one.kind {
-            [0xA9, ..] | b"free" | b"skip" | b"hnti" | b"loci" | b"titl" | b"dscp" | b"cprt" | b"perf"
-            | b"auth" | b"gnre" | b"rtng" | b"clsf" | b"kywd" | b"yrrc" | b"albm" | b"date" | b"name"
-            | b"coll" | b"tagc" => {}
+            [0xA9, ..]
+            | b"free"
+            | b"skip"
+            | b"hnti"
+            | b"loci"
+            | b"titl"
+            | b"dscp"
+            | b"cprt"
+            | b"perf"
+            | b"auth"
+            | b"gnre"
+            | b"rtng"
+            | b"clsf"
+            | b"kywd"
+            | b"yrrc"
+            | b"albm"
+            | b"date"
+            | b"name"
+            | b"coll"
+            | b"tagc" => {}
             b"XMP_" => draft.blocks.xmp.push(one.body),
             b"meta" => take_gapless(reader, one, draft)?,
             kind => draft.parts.notes.put_span(kind, one.body),
@@ -131,18 +160,23 @@ fn take_user_data(reader: &mut Reader, udta: IsoBox, draft: &mut Draft) -> Resul
 
 /// One tag of iTunes is not harmless: how much of the sound is padding.
 fn take_gapless(reader: &mut Reader, meta: IsoBox, draft: &mut Draft) -> Result<()> {
-    let Some(ilst) = boxes::child(reader, IsoBox { body: meta.body.skip(4), ..meta }, b"ilst")? else {
+    // QuickTime writes no version.
+    let has_version = !reader.has(meta.body.start + 4, b"hdlr")?;
+    let children = boxes::read(reader, meta.body.skip(if has_version { 4 } else { 0 }))?;
+    let Some(ilst) = boxes::find(&children, b"ilst") else {
         return Ok(());
     };
     for one in boxes::read(reader, ilst.body)? {
-        if &one.kind == b"----" {
-            let parts = boxes::read(reader, one.body)?;
-            let (name, data) = (boxes::find(&parts, b"name"), boxes::find(&parts, b"data"));
-            if let (Some(name), Some(data)) = (name, data) {
-                if reader.has(name.body.skip(4).start, b"iTunSMPB")? {
-                    draft.parts.picture.put_span(b"gapless", data.body);
-                }
-            }
+        if &one.kind != b"----" {
+            continue;
+        }
+        let parts = boxes::read(reader, one.body)?;
+        let name = boxes::find(&parts, b"name").map_or(0, |name| name.body.start + 4);
+        let data = boxes::find(&parts, b"data");
+        if let Some(data) = data.filter(|_| name > 0)
+            && reader.has(name, b"iTunSMPB")?
+        {
+            draft.parts.picture.put_span(b"gapless", data.body);
         }
     }
     Ok(())
@@ -164,18 +198,36 @@ impl Track {
             return damaged("a track has no media");
         };
         let media = boxes::read(reader, mdia.body)?;
-        let found =
-            (boxes::find(&children, b"tkhd"), boxes::find(&media, b"mdhd"), boxes::find(&media, b"hdlr"));
+        let found = (
+            boxes::find(&children, b"tkhd"),
+            boxes::find(&media, b"mdhd"),
+            boxes::find(&media, b"hdlr"),
+        );
         let (Some(tkhd), Some(mdhd), Some(hdlr)) = found else {
             return damaged("a track has no header");
         };
-        let mut fields = Fields { reader, rest: hdlr.body };
+        let mut fields = Fields {
+            reader,
+            rest: hdlr.body,
+        };
         fields.span(8)?;
         let kind = (fields.number(4)? as u32).to_be_bytes();
-        Ok(Self { kind, tkhd, mdhd, children, media })
+        Ok(Self {
+            kind,
+            tkhd,
+            mdhd,
+            children,
+            media,
+        })
     }
 
-    fn take(self, reader: &mut Reader, movie: u64, part: &mut Part, draft: &mut Draft) -> Result<()> {
+    fn take(
+        self,
+        reader: &mut Reader,
+        movie: u64,
+        part: &mut Part,
+        draft: &mut Draft,
+    ) -> Result<()> {
         part.put(b"track", &self.kind);
         self.take_header(reader, part, draft)?;
         let mut edits = None;
@@ -189,10 +241,16 @@ impl Track {
                 kind => part.put_span(&[b"trak", &kind[..]].concat(), one.body),
             }
         }
-        let mut fields = Fields { reader, rest: self.mdhd.body };
+        let mut fields = Fields {
+            reader,
+            rest: self.mdhd.body,
+        };
         let (version, _) = fields.version()?;
         fields.span(if version == 0 { 8 } else { 16 })?;
-        let clock = samples::Clock { movie, track: fields.number(4)? };
+        let clock = samples::Clock {
+            movie,
+            track: fields.number(4)?,
+        };
         for one in self.media {
             match &one.kind {
                 b"mdhd" | b"hdlr" | b"elng" | b"free" | b"skip" => {}
@@ -209,7 +267,10 @@ impl Track {
 
     /// Is it played, how loud, how large, how turned. Its number, times and language are harmless.
     fn take_header(&self, reader: &mut Reader, part: &mut Part, draft: &mut Draft) -> Result<()> {
-        let mut fields = Fields { reader, rest: self.tkhd.body };
+        let mut fields = Fields {
+            reader,
+            rest: self.tkhd.body,
+        };
         let (version, flags) = fields.version()?;
         fields.span(if version == 0 { 20 } else { 32 })?;
         fields.span(12)?;

@@ -1,9 +1,9 @@
 //! FLAC: blocks of metadata, then frames.
 
-use super::super::blocks::id3;
-use super::super::part::Span;
+use super::super::blocks::{comments, id3};
 use super::super::payload::{Draft, Format};
 use super::super::source::{Reader, Result, damaged};
+use super::super::span::Span;
 use super::Parser;
 
 pub struct Flac;
@@ -64,40 +64,11 @@ fn take_block(reader: &mut Reader, kind: u8, body: Span, draft: &mut Draft) -> R
 /// One comment is not harmless: the one that says which speakers the channels are for.
 fn take_comments(reader: &mut Reader, body: Span, draft: &mut Draft) -> Result<()> {
     const MASK: &[u8] = b"WAVEFORMATEXTENSIBLE_CHANNEL_MASK=";
-    for comment in comments(reader, body)? {
+    for comment in comments::read(reader, body)? {
         let start = Span::new(comment.start, comment.length.min(MASK.len() as u64));
         if reader.bytes(start)?.eq_ignore_ascii_case(MASK) {
             draft.parts.picture.put_span(b"mask", comment);
         }
     }
     Ok(())
-}
-
-/// The comments in a block, without their lengths.
-pub fn comments(reader: &mut Reader, body: Span) -> Result<Vec<Span>> {
-    use super::super::source::Order::Little;
-    let mut next = |rest: Span| {
-        let length = match rest.length {
-            0..4 => return damaged("a comment of FLAC has no length"),
-            _ => reader.number(rest.start, 4, Little)?,
-        };
-        reader.count(16)?;
-        let text = Span::new(rest.start + 4, length);
-        match rest.contains(text) {
-            true => Ok((text, rest.skip(4 + length))),
-            false => damaged("a comment of FLAC ends outside"),
-        }
-    };
-    let (_, rest) = next(body)?;
-    if rest.length < 4 {
-        return damaged("comments of FLAC have no number");
-    }
-    let mut found = Vec::new();
-    let mut after = rest.skip(4);
-    while after.length > 0 {
-        let (text, rest) = next(after)?;
-        found.push(text);
-        after = rest;
-    }
-    Ok(found)
 }

@@ -4,15 +4,17 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::blocks::boxes::{self, Fields, IsoBox};
 use super::super::blocks::exif;
-use super::super::part::{Part, Span};
+use super::super::part::Part;
 use super::super::payload::{Draft, Format};
 use super::super::source::{Reader, Result, damaged, unsupported};
+use super::super::span::Span;
 use super::Parser;
 
 pub struct Heif;
 
 const BRANDS: [&[u8; 4]; 12] = [
-    b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"mif1", b"mif2", b"msf1", b"avif", b"avis", b"miaf",
+    b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"mif1", b"mif2", b"msf1", b"avif",
+    b"avis", b"miaf",
 ];
 
 impl Parser for Heif {
@@ -21,10 +23,13 @@ impl Parser for Heif {
     }
 
     fn begins(&self, head: &[u8]) -> bool {
-        let length = head.first_chunk().map_or(0, |length| u32::from_be_bytes(*length) as usize);
+        let length = head
+            .first_chunk()
+            .map_or(0, |length| u32::from_be_bytes(*length) as usize);
         let brands = head.get(8..length.min(head.len())).unwrap_or_default();
         let mut brands = brands.chunks_exact(4);
-        head.get(4..8) == Some(b"ftyp") && brands.any(|brand| BRANDS.iter().any(|known| *known == brand))
+        head.get(4..8) == Some(b"ftyp")
+            && brands.any(|brand| BRANDS.iter().any(|known| *known == brand))
     }
 
     fn parse(&self, reader: &mut Reader, draft: &mut Draft) -> Result<bool> {
@@ -35,8 +40,11 @@ impl Parser for Heif {
         };
         // A film may be shown in place of the picture.
         let has_film = boxes::find(&top, b"moov").is_some();
-        let data: Vec<Span> =
-            top.iter().filter(|one| &one.kind == b"mdat").map(|one| one.body).collect();
+        let data: Vec<Span> = top
+            .iter()
+            .filter(|one| &one.kind == b"mdat")
+            .map(|one| one.body)
+            .collect();
         for one in &top {
             match &one.kind {
                 b"free" | b"skip" | b"mdat" => {}
@@ -47,7 +55,11 @@ impl Parser for Heif {
         }
         let items = Items::read(reader, meta, draft)?;
         items.take(reader, draft)?;
-        let rest = if has_film { &mut draft.parts.picture } else { &mut draft.parts.more };
+        let rest = if has_film {
+            &mut draft.parts.picture
+        } else {
+            &mut draft.parts.more
+        };
         items.put_rest(reader, &data, has_film, rest)?;
         // It is a property of the item; what EXIF says is only for those who take the item out.
         draft.orientation = Some(1);
@@ -76,7 +88,10 @@ struct Items {
 
 impl Items {
     fn read(reader: &mut Reader, meta: IsoBox, draft: &mut Draft) -> Result<Self> {
-        let mut items = Self { all: BTreeMap::new(), primary: 0 };
+        let mut items = Self {
+            all: BTreeMap::new(),
+            primary: 0,
+        };
         let children = boxes::read(reader, meta.body.skip(4))?;
         let Some(list) = boxes::find(&children, b"iinf") else {
             return damaged("a HEIF file lists no items");
@@ -85,11 +100,17 @@ impl Items {
         let idat = boxes::find(&children, b"idat");
         let mut seen = BTreeSet::new();
         for child in &children {
-            let is_known = matches!(&child.kind, b"iinf" | b"pitm" | b"iloc" | b"iref" | b"iprp" | b"idat");
+            let is_known = matches!(
+                &child.kind,
+                b"iinf" | b"pitm" | b"iloc" | b"iref" | b"iprp" | b"idat"
+            );
             if is_known && !seen.insert(child.kind) {
                 return damaged("a HEIF file has two boxes of one kind");
             }
-            let mut fields = Fields { reader, rest: child.body };
+            let mut fields = Fields {
+                reader,
+                rest: child.body,
+            };
             match &child.kind {
                 b"iinf" | b"idat" | b"free" | b"skip" => {}
                 b"pitm" => {
@@ -99,27 +120,43 @@ impl Items {
                 b"iloc" => items.read_places(&mut fields, idat)?,
                 b"iref" => items.read_references(&mut fields)?,
                 b"iprp" => items.read_properties(reader, *child)?,
-                kind => draft.parts.picture.put_span(&[b"meta", &kind[..]].concat(), child.body),
+                kind => draft
+                    .parts
+                    .picture
+                    .put_span(&[b"meta", &kind[..]].concat(), child.body),
             }
         }
-        let primary = items.all.get(&items.primary).filter(|item| !item.about.is_empty());
+        let primary = items
+            .all
+            .get(&items.primary)
+            .filter(|item| !item.about.is_empty());
         let Some(primary) = primary else {
             return damaged("a HEIF file has no primary item");
         };
         // Which picture is shown then, decoders decide.
-        if primary.refers.iter().any(|(kind, _)| matches!(kind, b"thmb" | b"auxl")) {
+        if primary
+            .refers
+            .iter()
+            .any(|(kind, _)| matches!(kind, b"thmb" | b"auxl"))
+        {
             return damaged("the primary item belongs to another one");
         }
         Ok(items)
     }
 
     fn read_list(&mut self, reader: &mut Reader, list: IsoBox) -> Result<()> {
-        let mut fields = Fields { reader, rest: list.body };
+        let mut fields = Fields {
+            reader,
+            rest: list.body,
+        };
         let (version, _) = fields.version()?;
         fields.number(if version == 0 { 2 } else { 4 })?;
         let rest = fields.rest;
         for one in boxes::read(reader, rest)? {
-            let mut fields = Fields { reader, rest: one.body };
+            let mut fields = Fields {
+                reader,
+                rest: one.body,
+            };
             let (version, flags) = fields.version()?;
             if &one.kind != b"infe" || !matches!(version, 2 | 3) {
                 return unsupported("items of an old version");
@@ -133,11 +170,25 @@ impl Items {
             }
             let text = reader.bytes(text)?;
             // The name is for people.
-            let name = text.iter().position(|byte| *byte == 0).map_or(text.len(), |end| end + 1);
+            let name = text
+                .iter()
+                .position(|byte| *byte == 0)
+                .map_or(text.len(), |end| end + 1);
             let types = text[name..].to_vec();
-            let about = [&kind[..], &(flags as u16).to_le_bytes(), &protection.to_le_bytes(), &types].concat();
+            let about = [
+                &kind[..],
+                &(flags as u16).to_le_bytes(),
+                &protection.to_le_bytes(),
+                &types,
+            ]
+            .concat();
             let is_xmp = &kind == b"mime" && types.starts_with(b"application/rdf+xml\0");
-            let item = Item { kind, about, is_xmp, ..Item::default() };
+            let item = Item {
+                kind,
+                about,
+                is_xmp,
+                ..Item::default()
+            };
             if self.all.insert(id, item).is_some() {
                 return damaged("two items have one number");
             }
@@ -156,13 +207,21 @@ impl Items {
         let size = |shift: u64| sizes >> shift & 0xF;
         let (offset_size, length_size, base_size) = (size(12), size(8), size(4));
         let index_size = if version == 0 { 0 } else { size(0) };
-        if version > 2 || [offset_size, length_size, base_size, index_size].iter().any(|size| *size > 8) {
+        if version > 2
+            || [offset_size, length_size, base_size, index_size]
+                .iter()
+                .any(|size| *size > 8)
+        {
             return damaged("places of items are not sound");
         }
         let id_size = if version < 2 { 2 } else { 4 };
         for _ in 0..fields.number(id_size)? {
             let id = fields.number(id_size)? as u32;
-            let method = if version == 0 { 0 } else { fields.number(2)? & 0xF };
+            let method = if version == 0 {
+                0
+            } else {
+                fields.number(2)? & 0xF
+            };
             if fields.number(2)? != 0 || method > 1 {
                 return unsupported("items in other files or items");
             }
@@ -177,7 +236,9 @@ impl Items {
                 fields.reader.count(1)?;
                 fields.number(index_size)?;
                 let (offset, length) = (fields.number(offset_size)?, fields.number(length_size)?);
-                let start = base.checked_add(offset).and_then(|start| start.checked_add(area.start));
+                let start = base
+                    .checked_add(offset)
+                    .and_then(|start| start.checked_add(area.start));
                 let span = start.map(|start| Span::new(start, length));
                 match span.filter(|span| area.contains(*span)) {
                     Some(span) if length > 0 => data.push(span),
@@ -193,7 +254,10 @@ impl Items {
         let (version, _) = fields.version()?;
         let id_size = if version == 0 { 2 } else { 4 };
         for one in boxes::read(fields.reader, fields.rest)? {
-            let mut fields = Fields { reader: fields.reader, rest: one.body };
+            let mut fields = Fields {
+                reader: fields.reader,
+                rest: one.body,
+            };
             let from = fields.number(id_size)? as u32;
             let mut to = Vec::new();
             for _ in 0..fields.number(2)? {
@@ -212,7 +276,10 @@ impl Items {
         };
         let known = boxes::read(reader, ipco.body)?;
         for ipma in children.iter().filter(|one| &one.kind == b"ipma") {
-            let mut fields = Fields { reader, rest: ipma.body };
+            let mut fields = Fields {
+                reader,
+                rest: ipma.body,
+            };
             let (version, flags) = fields.version()?;
             let index_size = if flags & 1 == 0 { 1 } else { 2 };
             for _ in 0..fields.number(4)? {
@@ -225,7 +292,9 @@ impl Items {
                     let property = index.checked_sub(1).and_then(|index| known.get(index));
                     match property {
                         Some(property) => {
-                            self.item(id).properties.push((*property, field & essential != 0));
+                            self.item(id)
+                                .properties
+                                .push((*property, field & essential != 0));
                         }
                         None if index == 0 => {}
                         None => return damaged("a property is not there"),
@@ -245,7 +314,8 @@ impl Items {
                 continue;
             }
             let refers = self.all.get(&id).into_iter().flat_map(|item| &item.refers);
-            let parts = refers.filter(|(kind, _)| kind != b"auxl" && kind != b"thmb" && kind != b"cdsc");
+            let parts =
+                refers.filter(|(kind, _)| kind != b"auxl" && kind != b"thmb" && kind != b"cdsc");
             next.extend(parts.flat_map(|(_, to)| to));
             for (other, item) in &self.all {
                 let mut refers = item.refers.iter();
@@ -261,13 +331,21 @@ impl Items {
 
     fn take(&self, reader: &mut Reader, draft: &mut Draft) -> Result<()> {
         let picture = self.of_picture(reader)?;
-        draft.parts.picture.put(b"primary", &self.primary.to_le_bytes());
+        draft
+            .parts
+            .picture
+            .put(b"primary", &self.primary.to_le_bytes());
         for (id, item) in &self.all {
             let is_thumbnail = item.refers.iter().any(|(kind, _)| kind == b"thmb");
             match picture.contains(id) {
                 true => {
                     let parts = &mut draft.parts;
-                    item.put(*id, reader, &mut parts.picture, Some((&mut parts.orientation, &mut parts.colour)))?;
+                    item.put(
+                        *id,
+                        reader,
+                        &mut parts.picture,
+                        Some((&mut parts.orientation, &mut parts.colour)),
+                    )?;
                 }
                 false if &item.kind == b"Exif" => item.take_exif(reader, draft)?,
                 false if item.is_xmp => draft.blocks.xmp.extend(item.data.first()),
@@ -279,8 +357,18 @@ impl Items {
     }
 
     /// Puts bytes of the data that are in no item, but for zeros.
-    fn put_rest(&self, reader: &mut Reader, data: &[Span], has_place: bool, part: &mut Part) -> Result<()> {
-        let mut covered: Vec<Span> = self.all.values().flat_map(|item| item.data.clone()).collect();
+    fn put_rest(
+        &self,
+        reader: &mut Reader,
+        data: &[Span],
+        has_place: bool,
+        part: &mut Part,
+    ) -> Result<()> {
+        let mut covered: Vec<Span> = self
+            .all
+            .values()
+            .flat_map(|item| item.data.clone())
+            .collect();
         covered.sort_unstable();
         for data in data {
             let mut end = data.start;
@@ -325,13 +413,19 @@ impl Item {
         part.put(b"about", &self.about);
         for (property, is_essential) in &self.properties {
             let is_icc = &property.kind == b"colr"
-                && (reader.has(property.body.start, b"prof")? || reader.has(property.body.start, b"rICC")?);
+                && (reader.has(property.body.start, b"prof")?
+                    || reader.has(property.body.start, b"rICC")?);
             let of = match (&property.kind, &mut others) {
                 (b"irot" | b"imir", Some((orientation, _))) => &mut **orientation,
                 (_, Some((_, colour))) if is_icc => &mut **colour,
                 _ => &mut *part,
             };
-            let name = [&property.kind[..], &id.to_le_bytes(), &[u8::from(*is_essential)]].concat();
+            let name = [
+                &property.kind[..],
+                &id.to_le_bytes(),
+                &[u8::from(*is_essential)],
+            ]
+            .concat();
             of.put_span(&name, property.body);
         }
         for (kind, to) in &self.refers {
@@ -348,7 +442,11 @@ impl Item {
             draft.parts.more.put_spans(b"exif", &self.data);
             return Ok(());
         };
-        let offset = if data.length < 4 { 0 } else { reader.big(data.start, 4)? };
+        let offset = if data.length < 4 {
+            0
+        } else {
+            reader.big(data.start, 4)?
+        };
         exif::take(reader, data.skip(4).skip(offset), draft)
     }
 }

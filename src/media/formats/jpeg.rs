@@ -1,9 +1,9 @@
 //! JPEG: segments up to the first scan, then everything up to the end of the image, then what follows it.
 
 use super::super::blocks::{exif, ifd, irb};
-use super::super::part::Span;
 use super::super::payload::{Draft, Format};
 use super::super::source::{Reader, Result, damaged};
+use super::super::span::Span;
 use super::Parser;
 
 pub struct Jpeg;
@@ -42,12 +42,11 @@ struct Seen {
 impl Seen {
     /// True if decoders ask whether there is a JFIF segment to tell which colours the components are.
     fn needs_jfif(&self) -> bool {
-        match (&self.components[..], self.adobe) {
-            ([_], _) => false,
-            ([1, 2, 3], None) => false,
-            ([_, _, _], Some(1)) => false,
-            _ => true,
-        }
+        let is_told = matches!(
+            (&self.components[..], self.adobe),
+            ([_], _) | ([1, 2, 3], None) | ([_, _, _], Some(1))
+        );
+        !is_told
     }
 }
 
@@ -79,9 +78,15 @@ pub fn take(reader: &mut Reader, span: Span, draft: &mut Draft) -> Result<()> {
         draft.parts.colour.put_spans(b"icc", &seen.icc);
     }
     let end = end_of_image(reader, span, scans, &seen)?;
-    draft.parts.picture.put_span(b"scans", Span::between(scans.start, end));
+    draft
+        .parts
+        .picture
+        .put_span(b"scans", Span::between(scans.start, end));
     if end < span.end() {
-        draft.parts.more.put_span(b"after", Span::between(end, span.end()));
+        draft
+            .parts
+            .more
+            .put_span(b"after", Span::between(end, span.end()));
     }
     Ok(())
 }
@@ -120,9 +125,11 @@ fn take_segment(
     draft: &mut Draft,
 ) -> Result<()> {
     let body = segment.skip(4);
-    let mut begins = |name: &[u8]| Ok::<_, super::super::source::LookError>(
-        body.length >= name.len() as u64 && reader.has(body.start, name)?,
-    );
+    let mut begins = |name: &[u8]| {
+        Ok::<_, super::super::source::LookError>(
+            body.length >= name.len() as u64 && reader.has(body.start, name)?,
+        )
+    };
     match marker {
         0xE0 if begins(b"JFIF\0")? => return take_jfif(reader, body, seen, draft),
         // A thumbnail.
@@ -170,7 +177,10 @@ fn take_jfif(reader: &mut Reader, body: Span, seen: &mut Seen, draft: &mut Draft
     }
     seen.has_jfif = true;
     let density = Span::new(body.start + 8, 4);
-    let (x, y) = (reader.big(density.start, 2)?, reader.big(density.start + 2, 2)?);
+    let (x, y) = (
+        reader.big(density.start, 2)?,
+        reader.big(density.start + 2, 2)?,
+    );
     if x != y {
         draft.parts.picture.put_span(b"density", density);
     }
@@ -179,7 +189,12 @@ fn take_jfif(reader: &mut Reader, body: Span, seen: &mut Seen, draft: &mut Draft
 
 /// Takes the list of the pictures in the file. Where they lie changes with the tags, and so does the length of the
 /// first one.
-fn take_pictures(reader: &mut Reader, block: Span, seen: &mut Seen, draft: &mut Draft) -> Result<()> {
+fn take_pictures(
+    reader: &mut Reader,
+    block: Span,
+    seen: &mut Seen,
+    draft: &mut Draft,
+) -> Result<()> {
     const LIST: u16 = 0xB002;
     let Ok(found) = ifd::read(reader, block) else {
         draft.parts.picture.put_span(b"pictures", block);

@@ -1,9 +1,9 @@
 //! MP3: frames, with tags before and after them.
 
 use super::super::blocks::id3;
-use super::super::part::Span;
 use super::super::payload::{Draft, Format};
 use super::super::source::{Reader, Result};
+use super::super::span::Span;
 use super::Parser;
 
 pub struct Mp3;
@@ -29,7 +29,11 @@ impl Parser for Mp3 {
         }
         let frames = id3::skip_back(reader, sound)?;
         // A tag inside of a frame that was cut off is decoded as a part of it.
-        let frames = if ends_with_frame(reader, frames)? { frames } else { sound };
+        let frames = if ends_with_frame(reader, frames)? {
+            frames
+        } else {
+            sound
+        };
         draft.parts.picture.put_span(b"frames", frames);
         Ok(true)
     }
@@ -75,14 +79,17 @@ fn ends_with_frame(reader: &mut Reader, sound: Span) -> Result<bool> {
     let first = reader.big(sound.start, 2)? as u16;
     let bytes = reader.bytes(end)?;
     let is_last = |(at, head): (usize, &[u8])| {
-        u16::from_be_bytes([head[0], head[1]]) == first && frame_length(head) == Some((bytes.len() - at) as u64)
+        u16::from_be_bytes([head[0], head[1]]) == first
+            && frame_length(head) == Some((bytes.len() - at) as u64)
     };
     Ok(bytes.windows(4).enumerate().any(is_last))
 }
 
 /// The length of a frame of layer III, by its header.
 fn frame_length(head: &[u8]) -> Option<u64> {
-    const OF_1: [u64; 15] = [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320];
+    const OF_1: [u64; 15] = [
+        0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320,
+    ];
     const OF_2: [u64; 15] = [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160];
     let head = head.get(..4)?;
     let (version, layer) = (head[1] >> 3 & 3, head[1] >> 1 & 3);

@@ -1,9 +1,9 @@
 //! PNG: chunks.
 
 use super::super::blocks::exif;
-use super::super::part::Span;
 use super::super::payload::{Draft, Format};
 use super::super::source::{Reader, Result, damaged};
+use super::super::span::Span;
 use super::Parser;
 
 pub struct Png;

@@ -1,8 +1,8 @@
 //! RAF of Fujifilm: a JPEG preview with the tags, and the raw picture.
 
-use super::super::part::Span;
 use super::super::payload::{Draft, Format};
 use super::super::source::{Reader, Result, damaged};
+use super::super::span::Span;
 use super::{Parser, jpeg};
 
 pub struct Raf;
@@ -22,7 +22,10 @@ impl Parser for Raf {
 
     fn parse(&self, reader: &mut Reader, draft: &mut Draft) -> Result<bool> {
         let whole = reader.whole();
-        draft.parts.picture.put_span(b"header", Span::new(0, PLACES[0]));
+        draft
+            .parts
+            .picture
+            .put_span(b"header", Span::new(0, PLACES[0]));
         let mut blocks = Vec::new();
         for at in PLACES {
             let block = Span::new(reader.big(at, 4)?, reader.big(at + 4, 4)?);
@@ -48,7 +51,12 @@ impl Parser for Raf {
 }
 
 /// What lies between the blocks and after them belongs to the picture, but for zeros.
-fn put_rest(reader: &mut Reader, whole: Span, mut blocks: Vec<Span>, draft: &mut Draft) -> Result<()> {
+fn put_rest(
+    reader: &mut Reader,
+    whole: Span,
+    mut blocks: Vec<Span>,
+    draft: &mut Draft,
+) -> Result<()> {
     blocks.sort_unstable();
     blocks.push(Span::new(whole.end(), 0));
     let mut end = HEADER;

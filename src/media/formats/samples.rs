@@ -1,8 +1,9 @@
 //! The samples of a track: where they are, how long each is, and when it is shown.
 
 use super::super::blocks::boxes::{self, Fields, IsoBox};
-use super::super::part::{Part, Span};
+use super::super::part::Part;
 use super::super::source::{Reader, Result, damaged, unsupported};
+use super::super::span::Span;
 
 /// Ticks in a second.
 #[derive(Clone, Copy)]
@@ -16,7 +17,10 @@ fn table(reader: &mut Reader, tables: &[IsoBox], kind: &[u8; 4]) -> Result<Optio
     let Some(one) = boxes::find(tables, kind) else {
         return Ok(None);
     };
-    let mut fields = Fields { reader, rest: one.body };
+    let mut fields = Fields {
+        reader,
+        rest: one.body,
+    };
     fields.version()?;
     Ok(Some(fields.rest))
 }
@@ -26,7 +30,10 @@ fn rows(reader: &mut Reader, table: Option<Span>, sizes: &[u64]) -> Result<Vec<[
     let Some(table) = table else {
         return Ok(Vec::new());
     };
-    let mut fields = Fields { reader, rest: table };
+    let mut fields = Fields {
+        reader,
+        rest: table,
+    };
     let count = fields.number(4)?;
     fields.reader.count(2 * count)?;
     let mut rows = Vec::new();
@@ -74,7 +81,10 @@ pub fn take(
 
 fn is_about_access(reader: &mut Reader, group: IsoBox) -> Result<bool> {
     let kind = reader.bytes(Span::new(group.body.start + 4, 4))?;
-    Ok(matches!(kind, b"roll" | b"prol" | b"rap " | b"tele" | b"sync" | b"tscl" | b"tsas" | b"stsa"))
+    Ok(matches!(
+        kind,
+        b"roll" | b"prol" | b"rap " | b"tele" | b"sync" | b"tscl" | b"tsas" | b"stsa"
+    ))
 }
 
 /// Lengths of all samples.
@@ -104,7 +114,11 @@ impl Sizes {
         };
         let count = fields.number(4)?;
         if size != 0 {
-            return Ok(Self { count, fixed: size, each: Vec::new() });
+            return Ok(Self {
+                count,
+                fixed: size,
+                each: Vec::new(),
+            });
         }
         if !matches!(bits, 8 | 16 | 32) {
             return unsupported("lengths of half a byte");
@@ -115,10 +129,16 @@ impl Sizes {
             each.push(fields.number(bits / 8)? as u32);
         }
         match each.first() {
-            Some(first) if each.iter().all(|size| size == first) => {
-                Ok(Self { count, fixed: u64::from(*first), each: Vec::new() })
-            }
-            _ => Ok(Self { count, fixed: 0, each }),
+            Some(first) if each.iter().all(|size| size == first) => Ok(Self {
+                count,
+                fixed: u64::from(*first),
+                each: Vec::new(),
+            }),
+            _ => Ok(Self {
+                count,
+                fixed: 0,
+                each,
+            }),
         }
     }
 
@@ -169,8 +189,15 @@ fn take_data(reader: &mut Reader, tables: &[IsoBox], sizes: &Sizes, part: &mut P
     if sample != sizes.count {
         return damaged("a sample is in no chunk");
     }
-    let each: Vec<u8> = sizes.each.iter().flat_map(|size| size.to_le_bytes()).collect();
-    part.put(b"count", &[sizes.count, sizes.fixed].map(u64::to_le_bytes).concat());
+    let each: Vec<u8> = sizes
+        .each
+        .iter()
+        .flat_map(|size| size.to_le_bytes())
+        .collect();
+    part.put(
+        b"count",
+        &[sizes.count, sizes.fixed].map(u64::to_le_bytes).concat(),
+    );
     part.put(b"sizes", blake3::hash(&each).as_bytes());
     part.put(b"codecs", &codecs);
     part.put_spans(b"samples", &spans);
@@ -194,7 +221,10 @@ struct Times {
 
 impl Times {
     fn new(deltas: &[[u64; 3]], offsets: &[[u64; 3]], samples: u64) -> Result<Self> {
-        let mut times = Self { runs: Vec::new(), last: 0 };
+        let mut times = Self {
+            runs: Vec::new(),
+            last: 0,
+        };
         let mut offsets = offsets.iter();
         let has_offsets = !offsets.as_slice().is_empty();
         let (mut late, mut left) = (0, if has_offsets { 0 } else { samples });
@@ -214,15 +244,25 @@ impl Times {
                 left -= together;
                 let length = delta.saturating_mul(together as i64);
                 now = now.saturating_add(length);
-                times.last = times.last.max(now.saturating_sub(delta).saturating_add(late));
-                times.push(Run { count: together, delta, late });
+                times.last = times
+                    .last
+                    .max(now.saturating_sub(delta).saturating_add(late));
+                times.push(Run {
+                    count: together,
+                    delta,
+                    late,
+                });
             }
         }
         if total != samples {
             return damaged("times of samples do not fit");
         }
         if let Some(run) = times.runs.last_mut() {
-            let last = Run { count: 1, delta: 0, ..*run };
+            let last = Run {
+                count: 1,
+                delta: 0,
+                ..*run
+            };
             run.count -= 1;
             times.runs.push(last);
         }
@@ -232,7 +272,9 @@ impl Times {
 
     fn push(&mut self, run: Run) {
         match self.runs.last_mut() {
-            Some(last) if (last.delta, last.late) == (run.delta, run.late) => last.count += run.count,
+            Some(last) if (last.delta, last.late) == (run.delta, run.late) => {
+                last.count += run.count
+            }
             _ => self.runs.push(run),
         }
     }
@@ -249,7 +291,9 @@ impl Times {
         };
         let late = |run: &Run| run.late.saturating_sub(shift);
         let numbers = self.runs.iter().flat_map(|run| [run.delta, late(run)]);
-        let unit = numbers.fold(clock.track, |unit, number| gcd(unit, number.unsigned_abs())).max(1);
+        let unit = numbers
+            .fold(clock.track, |unit, number| gcd(unit, number.unsigned_abs()))
+            .max(1);
         let mut hasher = blake3::Hasher::new();
         hasher.update(&(clock.track / unit).to_le_bytes());
         for run in &self.runs {
@@ -268,7 +312,12 @@ impl Times {
         for edit in edits {
             part.put(b"edit", &seconds(edit.length, clock.movie));
             part.put(b"from", &seconds(edit.start.unsigned_abs(), clock.track));
-            part.put(b"rate", &[edit.rate, u64::from(edit.start < 0)].map(u64::to_le_bytes).concat());
+            part.put(
+                b"rate",
+                &[edit.rate, u64::from(edit.start < 0)]
+                    .map(u64::to_le_bytes)
+                    .concat(),
+            );
         }
     }
 
@@ -301,7 +350,10 @@ impl Edit {
 }
 
 fn read_edits(reader: &mut Reader, elst: IsoBox) -> Result<Vec<Edit>> {
-    let mut fields = Fields { reader, rest: elst.body };
+    let mut fields = Fields {
+        reader,
+        rest: elst.body,
+    };
     let (version, _) = fields.version()?;
     let size = if version == 0 { 4 } else { 8 };
     let count = fields.number(4)?;
@@ -309,9 +361,17 @@ fn read_edits(reader: &mut Reader, elst: IsoBox) -> Result<Vec<Edit>> {
     let mut edits = Vec::new();
     for _ in 0..count {
         let (length, start) = (fields.number(size)?, fields.number(size)?);
-        let start = if size == 4 { i64::from(start as u32 as i32) } else { start as i64 };
+        let start = if size == 4 {
+            i64::from(start as u32 as i32)
+        } else {
+            start as i64
+        };
         let rate = fields.number(4)?;
-        edits.push(Edit { length, start, rate });
+        edits.push(Edit {
+            length,
+            start,
+            rate,
+        });
     }
     Ok(edits)
 }

@@ -1,9 +1,9 @@
 //! TIFF, and raw formats that are TIFF: all that is in the file but for tags that say nothing about the picture.
 
 use super::super::blocks::{exif, ifd, irb};
-use super::super::part::Span;
 use super::super::payload::{Draft, Format};
 use super::super::source::{Reader, Result};
+use super::super::span::Span;
 use super::Parser;
 use ifd::{Directories, Directory, Entry, Kind};
 
@@ -64,32 +64,22 @@ fn take_canon_header(
     Ok(())
 }
 
-/// Tags that say nothing about the picture: titles, dates, persons, places, ratings.
+/// Tags of a picture that say nothing about it: titles, dates, persons, ratings.
+const PAGE: [u16; 18] = [
+    0x010D, 0x010E, 0x011D, 0x0132, 0x013B, 0x013C, 0x02BC, 0x4746, 0x4749, 0x8298, 0x83BB, 0x9C9B,
+    0x9C9C, 0x9C9D, 0x9C9E, 0x9C9F, 0xEA1C, 0xEA1D,
+];
+
+/// The same of the directory of EXIF.
+const CAMERA: [u16; 18] = [
+    0x882A, 0x9000, 0x9003, 0x9004, 0x9010, 0x9011, 0x9012, 0x9101, 0x9286, 0x9290, 0x9291, 0x9292,
+    0xA000, 0xA420, 0xA430, 0xA431, 0xEA1C, 0xEA1D,
+];
+
 fn is_harmless(kind: Kind, tag: u16) -> bool {
     match kind {
-        Kind::Chain(_) | Kind::Sub => matches!(
-            tag,
-            0x010D
-                | 0x010E
-                | 0x011D
-                | 0x0132
-                | 0x013B
-                | 0x013C
-                | 0x02BC
-                | 0x4746
-                | 0x4749
-                | 0x8298
-                | 0x83BB
-                | 0x9C9B..=0x9C9F
-                | 0xEA1C
-                | 0xEA1D
-        ),
-        Kind::Exif => matches!(
-            tag,
-            0x882A | 0x9000 | 0x9003 | 0x9004 | 0x9010..=0x9012 | 0x9101 | 0x9286 | 0x9290..=0x9292 | 0xA000 | 0xA420 | 0xA430 | 0xA431
-                | 0xEA1C
-                | 0xEA1D
-        ),
+        Kind::Chain(_) | Kind::Sub => PAGE.contains(&tag),
+        Kind::Exif => CAMERA.contains(&tag),
         Kind::Gps => tag <= 0x1F,
         Kind::Interop => false,
     }
@@ -133,7 +123,9 @@ fn take_tag(
         // Offsets in it may count from the start of the file: it is the same only in the same place.
         MAKER_NOTE if !reader.has(entry.value.start, b"Nikon\0\x02")? => {
             let place = (entry.value.start - found.base).to_le_bytes();
-            parts.picture.put_span(&[&name[..], &place].concat(), entry.value);
+            parts
+                .picture
+                .put_span(&[&name[..], &place].concat(), entry.value);
         }
         tag => {
             let lengths = DATA.iter().find(|(offsets, _)| *offsets == tag && is_page);
@@ -182,8 +174,9 @@ fn data(
         return Ok(None);
     }
     let places = offsets.into_iter().zip(lengths);
-    let spans: Vec<Span> =
-        places.map(|(start, length)| Span::new(found.base + start, length)).collect();
+    let spans: Vec<Span> = places
+        .map(|(start, length)| Span::new(found.base + start, length))
+        .collect();
     let total: u64 = spans.iter().map(|span| span.length).sum();
     let is_sound = spans.iter().all(|span| whole.contains(*span)) && total <= whole.length;
     Ok(is_sound.then_some(spans))

@@ -1,9 +1,9 @@
 //! WebP: chunks of RIFF.
 
 use super::super::blocks::exif;
-use super::super::part::Span;
 use super::super::payload::{Draft, Format};
 use super::super::source::{Order, Reader, Result, damaged};
+use super::super::span::Span;
 use super::Parser;
 
 pub struct WebP;

@@ -27,8 +27,15 @@ fn survives(bytes: &[u8]) {
     let source = Counted(bytes, Cell::new(0));
     if let Ok(Some(media)) = look(&source) {
         let parts = &media.parts;
-        for part in [&parts.picture, &parts.orientation, &parts.colour, &parts.notes, &parts.more] {
-            part.digest(media.format.domain(), &source).expect("all spans lie inside");
+        for part in [
+            &parts.picture,
+            &parts.orientation,
+            &parts.colour,
+            &parts.notes,
+            &parts.more,
+        ] {
+            part.digest(media.format.domain(), &source)
+                .expect("all spans lie inside");
         }
         assert!(parts.picture.from_file() <= 2 * bytes.len() as u64 + 1);
     }
@@ -99,10 +106,16 @@ fn refused(made: &Made) -> LookError {
 
 #[test]
 fn lengths_beyond_all_files_are_refused() {
-    let huge = made().part([0, 0, 0, 1]).part(b"mdat").part((1_u64 << 63).to_be_bytes());
+    let huge = made()
+        .part([0, 0, 0, 1])
+        .part(b"mdat")
+        .part((1_u64 << 63).to_be_bytes());
     let film = iso(b"ftyp", &[made_part(b"isom\0\0\0\0")]).with(&huge);
     assert!(matches!(refused(&film), LookError::Damaged(_)));
-    let tags = [long(0x0100, 1), made::Tag(0x0111, made::LONG, vec![0xFF; 4], false)];
+    let tags = [
+        long(0x0100, 1),
+        made::Tag(0x0111, made::LONG, vec![0xFF; 4], false),
+    ];
     let tiff = made_part(b"II*\0\x08\0\0\0").with(&directory(8, &tags, 0));
     survives(&tiff.bytes);
     let id3 = made_part(b"ID3\x03\0\0\x7F\x7F\x7F\x7F rest");
@@ -143,7 +156,11 @@ fn a_table_that_promises_more_than_there_is_takes_no_memory() {
 
 #[test]
 fn strips_that_share_their_bytes_are_not_hashed_without_end() {
-    let many = |start: u32, count: u32| (0..count).flat_map(|_| start.to_le_bytes()).collect::<Vec<u8>>();
+    let many = |start: u32, count: u32| {
+        (0..count)
+            .flat_map(|_| start.to_le_bytes())
+            .collect::<Vec<u8>>()
+    };
     let tags = [
         made::Tag(0x0111, made::LONG, many(0, 500), false),
         made::Tag(0x0117, made::LONG, many(400, 500), false),

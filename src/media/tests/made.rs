@@ -63,17 +63,28 @@ pub fn made() -> Made {
 /// A segment whose bytes are harmless after a name.
 pub fn harmless_segment(marker: u8, name: &[u8], harmless: &[u8]) -> Made {
     let length = (2 + name.len() + harmless.len()) as u16;
-    made().structure([0xFF, marker]).structure(length.to_be_bytes()).structure(name).harmless(harmless)
+    made()
+        .structure([0xFF, marker])
+        .structure(length.to_be_bytes())
+        .structure(name)
+        .harmless(harmless)
 }
 
 pub fn segment(marker: u8, body: &[u8]) -> Made {
     let length = (2 + body.len()) as u16;
-    made().structure([0xFF, marker]).structure(length.to_be_bytes()).part(body)
+    made()
+        .structure([0xFF, marker])
+        .structure(length.to_be_bytes())
+        .part(body)
 }
 
 pub fn exif_segment(exif: &Made) -> Made {
     let length = (2 + 6 + exif.bytes.len()) as u16;
-    made().structure([0xFF, 0xE1]).structure(length.to_be_bytes()).structure(b"Exif\0\0").with(exif)
+    made()
+        .structure([0xFF, 0xE1])
+        .structure(length.to_be_bytes())
+        .structure(b"Exif\0\0")
+        .with(exif)
 }
 
 /// The segments that a decoder needs, and the data; with some segments before them and bytes after them.
@@ -82,10 +93,15 @@ pub fn jpeg(before: &[Made], after: &[u8]) -> Made {
     let made = before.iter().fold(start, Made::with);
     let quantisation: Vec<u8> = (0..65).collect();
     let made = made.with(&segment(0xDB, &quantisation));
-    let made = made.with(&segment(0xC0, &[8, 0, 8, 0, 8, 3, 1, 0x11, 0, 2, 0x11, 0, 3, 0x11, 0]));
+    let made = made.with(&segment(
+        0xC0,
+        &[8, 0, 8, 0, 8, 3, 1, 0x11, 0, 2, 0x11, 0, 3, 0x11, 0],
+    ));
     let made = made.with(&segment(0xC4, &[0; 18]));
     let made = made.with(&segment(0xDA, &[3, 1, 0, 2, 0, 3, 0, 0, 63, 0]));
-    made.part(b"entropy coded data \xFF\x00\xFF\xD0 goes on").structure([0xFF, 0xD9]).part(after)
+    made.part(b"entropy coded data \xFF\x00\xFF\xD0 goes on")
+        .structure([0xFF, 0xD9])
+        .part(after)
 }
 
 // ---- TIFF
@@ -121,7 +137,12 @@ pub fn directory(at: usize, tags: &[Tag], next: u32) -> Made {
             _ => 1,
         };
         let count = (value.len() / size) as u32;
-        let head = [&tag.to_le_bytes()[..], &kind.to_le_bytes(), &count.to_le_bytes()].concat();
+        let head = [
+            &tag.to_le_bytes()[..],
+            &kind.to_le_bytes(),
+            &count.to_le_bytes(),
+        ]
+        .concat();
         made = made.structure(head);
         let is_pointer = matches!(*tag, 0x8769 | 0x8825 | 0x0111);
         if value.len() <= 4 {
@@ -134,7 +155,11 @@ pub fn directory(at: usize, tags: &[Tag], next: u32) -> Made {
             made = made.harmless(vec![0; 4 - value.len()]);
         } else {
             made = made.structure(((values_at + values.bytes.len()) as u32).to_le_bytes());
-            values = if *is_harmless { values.harmless(value) } else { values.part(value) };
+            values = if *is_harmless {
+                values.harmless(value)
+            } else {
+                values.part(value)
+            };
         }
     }
     made.structure(next.to_le_bytes()).with(&values)
@@ -142,7 +167,11 @@ pub fn directory(at: usize, tags: &[Tag], next: u32) -> Made {
 
 /// EXIF with a person, an orientation, a thumbnail, a maker's note and a place.
 pub fn exif(orientation: u16, note: &[u8]) -> Made {
-    let mut tags = vec![text(0x010F, "A Maker"), short(0x0112, orientation), text(0x013B, "A Person")];
+    let mut tags = vec![
+        text(0x010F, "A Maker"),
+        short(0x0112, orientation),
+        text(0x013B, "A Person"),
+    ];
     tags.push(long(0x8769, 0));
     let at = 8 + directory(8, &tags, 0).bytes.len();
     tags[3] = long(0x8769, at as u32);
@@ -154,7 +183,10 @@ pub fn exif(orientation: u16, note: &[u8]) -> Made {
     let next = at + sub.bytes.len();
     let thumbnail = directory(next, &[Tag(0x0111, BYTES, b"thumbnail".to_vec(), true)], 0);
     let first = directory(8, &tags, next as u32);
-    Made::all_structure(b"II*\0\x08\0\0\0").with(&first).with(&sub).with(&thumbnail)
+    Made::all_structure(b"II*\0\x08\0\0\0")
+        .with(&first)
+        .with(&sub)
+        .with(&thumbnail)
 }
 
 /// A picture of eight pixels in one strip; a gap that something unknown may point to.
@@ -180,12 +212,19 @@ pub fn tiff() -> Made {
 pub fn png_chunk(kind: &[u8; 4], data: &Made) -> Made {
     let length = (data.bytes.len() as u32).to_be_bytes();
     // Its checksum is not looked at if the chunk is harmless.
-    made().structure(length).structure(kind).with(data).structure([1, 2, 3, 4])
+    made()
+        .structure(length)
+        .structure(kind)
+        .with(data)
+        .structure([1, 2, 3, 4])
 }
 
 pub fn png(before: &[Made]) -> Made {
     let made = Made::all_structure(b"\x89PNG\r\n\x1A\n");
-    let made = made.with(&png_chunk(b"IHDR", &made_part(b"\0\0\0\x01\0\0\0\x01\x08\0\0\0\0")));
+    let made = made.with(&png_chunk(
+        b"IHDR",
+        &made_part(b"\0\0\0\x01\0\0\0\x01\x08\0\0\0\0"),
+    ));
     let made = before.iter().fold(made, Made::with);
     let made = made.with(&png_chunk(b"IDAT", &made_part(b"compressed")));
     made.with(&png_chunk(b"IEND", &Made::default()))
@@ -198,17 +237,27 @@ pub fn made_part(bytes: &[u8]) -> Made {
 pub fn riff_chunk(kind: &[u8; 4], data: &Made) -> Made {
     let padding = vec![0; data.bytes.len() % 2];
     let length = (data.bytes.len() as u32).to_le_bytes();
-    made().structure(kind).structure(length).with(data).harmless(padding)
+    made()
+        .structure(kind)
+        .structure(length)
+        .with(data)
+        .harmless(padding)
 }
 
 pub fn webp(chunks: &[Made]) -> Made {
     let body = chunks.iter().fold(Made::default(), Made::with);
     let length = (body.bytes.len() as u32 + 4).to_le_bytes();
-    Made::all_structure(b"RIFF").structure(length).structure(b"WEBP").with(&body)
+    Made::all_structure(b"RIFF")
+        .structure(length)
+        .structure(b"WEBP")
+        .with(&body)
 }
 
 pub fn vp8() -> Made {
-    riff_chunk(b"VP8 ", &made_part(b"\x10\0\0\x9D\x01\x2A\x08\0\x04\0data of a picture"))
+    riff_chunk(
+        b"VP8 ",
+        &made_part(b"\x10\0\0\x9D\x01\x2A\x08\0\x04\0data of a picture"),
+    )
 }
 
 // ---- sound
@@ -216,12 +265,18 @@ pub fn vp8() -> Made {
 /// Two frames of 96 bytes.
 fn frames() -> Made {
     let frame = [&[0xFF, 0xFB, 0x14, 0xC4][..], &[7; 92]].concat();
-    made().structure(&frame[..4]).part(&frame[4..]).structure(&frame[..4]).part(&frame[4..])
+    made()
+        .structure(&frame[..4])
+        .part(&frame[4..])
+        .structure(&frame[..4])
+        .part(&frame[4..])
 }
 
 pub fn id3(text: &[u8]) -> Made {
     let length = [0, 0, 0, text.len() as u8];
-    Made::all_structure(b"ID3\x03\0\0").structure(length).harmless(text)
+    Made::all_structure(b"ID3\x03\0\0")
+        .structure(length)
+        .harmless(text)
 }
 
 pub fn mp3(before: &Made, after: &Made) -> Made {
@@ -233,8 +288,17 @@ pub fn id3v1() -> Made {
 }
 
 pub fn ape() -> Made {
-    let foot = [&b"APETAGEX"[..], &2000_u32.to_le_bytes(), &42_u32.to_le_bytes(), &[1, 0, 0, 0]].concat();
-    made().harmless(b"some items").structure(foot).structure([0; 12])
+    let foot = [
+        &b"APETAGEX"[..],
+        &2000_u32.to_le_bytes(),
+        &42_u32.to_le_bytes(),
+        &[1, 0, 0, 0],
+    ]
+    .concat();
+    made()
+        .harmless(b"some items")
+        .structure(foot)
+        .structure([0; 12])
 }
 
 pub fn flac_block(kind: u8, data: &Made) -> Made {
@@ -245,7 +309,9 @@ pub fn flac_block(kind: u8, data: &Made) -> Made {
 pub fn flac(comment: &[u8], padding: usize) -> Made {
     let made = Made::all_structure(b"fLaC").with(&flac_block(0, &made_part(&[9; 34])));
     let length = (comment.len() as u32).to_le_bytes();
-    let comments = Made::all_structure([0, 0, 0, 0, 1, 0, 0, 0]).structure(length).harmless(comment);
+    let comments = Made::all_structure([0, 0, 0, 0, 1, 0, 0, 0])
+        .structure(length)
+        .harmless(comment);
     let made = made.with(&flac_block(4, &comments));
     let made = made.with(&flac_block(0x81, &made_zeros(padding)));
     made.part(b"frames of a sound")
@@ -294,7 +360,11 @@ const SAMPLES: [&[u8]; 4] = [b"one", b"three", b"5", b"seven and"];
 /// A film of four samples, in chunks that begin with the samples named.
 pub fn film(plan: &FilmPlan) -> Made {
     let ftyp = iso(b"ftyp", &[bytes(b"isom\0\0\0\0isom")]);
-    let starts = if plan.chunks.is_empty() { vec![0] } else { plan.chunks.clone() };
+    let starts = if plan.chunks.is_empty() {
+        vec![0]
+    } else {
+        plan.chunks.clone()
+    };
     // Chunks lie in the file last one first, each after a byte that belongs to nothing.
     let (mut data, mut places) = (Made::default(), vec![0; starts.len()]);
     for (n, start) in starts.iter().enumerate().rev() {
@@ -331,7 +401,10 @@ fn moov(plan: &FilmPlan, starts: &[u32], places: &[u32]) -> Made {
     tkhd.extend(words(&[64 << 16, 48 << 16]));
     let hdlr = [&words(&[0, 0])[..], b"vide", &[0; 13]].concat();
     let entry = [&[0; 24][..], &[0, 64, 0, 48], &[0; 46], &[0, 24, 255, 255]].concat();
-    let codec = iso(b"avc1", &[bytes(entry), iso(b"avcC", &[made_part(b"configuration")])]);
+    let codec = iso(
+        b"avc1",
+        &[bytes(entry), iso(b"avcC", &[made_part(b"configuration")])],
+    );
     let count = SAMPLES.len() as u32;
     let sizes = SAMPLES.map(|sample| sample.len() as u32);
     let runs = starts.iter().enumerate().flat_map(|(n, start)| {
@@ -340,26 +413,67 @@ fn moov(plan: &FilmPlan, starts: &[u32], places: &[u32]) -> Made {
     });
     let runs: Vec<u32> = runs.collect();
     // Shown in the order 1 3 4 2.
-    let late = [0, 2, -1, -1].map(|late| (late + plan.first_late as i32) * unit as i32).map(|late| late as u32);
-    let stbl = iso(b"stbl", &[
-        iso(b"stsd", &[bytes(words(&[0, 1])), codec]),
-        iso(b"stts", &[bytes(words(&[0, 1, count, unit]))]),
-        iso(b"ctts", &[bytes(words(&[0, 3, 1, late[0], 1, late[1], 2, late[2]]))]),
-        iso(b"stsc", &[bytes(words(&[0, starts.len() as u32])), bytes(words(&runs))]),
-        iso(b"stsz", &[bytes(words(&[0, 0, count])), bytes(words(&sizes))]),
-        iso(b"stco", &[bytes(words(&[0, places.len() as u32])), bytes(words(places))]),
-    ]);
-    let dinf = iso(b"dinf", &[iso(b"dref", &[bytes(words(&[0, 1])), iso(b"url ", &[bytes(words(&[1]))])])]);
-    let mdia = iso(b"mdia", &[
-        iso(b"mdhd", &[bytes(words(&[0, 0, 0, clock, 0, 0]))]),
-        iso(b"hdlr", &[bytes(hdlr)]),
-        iso(b"minf", &[dinf, stbl]),
-    ]);
-    let edit = plan.edit.map(|(length, start)| words(&[0, 1, length, start, 0x10000]));
+    let late = [0, 2, -1, -1]
+        .map(|late| (late + plan.first_late as i32) * unit as i32)
+        .map(|late| late as u32);
+    let stbl = iso(
+        b"stbl",
+        &[
+            iso(b"stsd", &[bytes(words(&[0, 1])), codec]),
+            iso(b"stts", &[bytes(words(&[0, 1, count, unit]))]),
+            iso(
+                b"ctts",
+                &[bytes(words(&[0, 3, 1, late[0], 1, late[1], 2, late[2]]))],
+            ),
+            iso(
+                b"stsc",
+                &[bytes(words(&[0, starts.len() as u32])), bytes(words(&runs))],
+            ),
+            iso(
+                b"stsz",
+                &[bytes(words(&[0, 0, count])), bytes(words(&sizes))],
+            ),
+            iso(
+                b"stco",
+                &[
+                    bytes(words(&[0, places.len() as u32])),
+                    bytes(words(places)),
+                ],
+            ),
+        ],
+    );
+    let dinf = iso(
+        b"dinf",
+        &[iso(
+            b"dref",
+            &[bytes(words(&[0, 1])), iso(b"url ", &[bytes(words(&[1]))])],
+        )],
+    );
+    let mdia = iso(
+        b"mdia",
+        &[
+            iso(b"mdhd", &[bytes(words(&[0, 0, 0, clock, 0, 0]))]),
+            iso(b"hdlr", &[bytes(hdlr)]),
+            iso(b"minf", &[dinf, stbl]),
+        ],
+    );
+    let edit = plan
+        .edit
+        .map(|(length, start)| words(&[0, 1, length, start, 0x10000]));
     let edts = edit.map(|edit| iso(b"edts", &[iso(b"elst", &[bytes(edit)])]));
     let tags = iso(b"udta", &[iso(b"\xA9nam", &[made().harmless(plan.tags)])]);
-    let trak = [iso(b"tkhd", &[bytes(tkhd)])].into_iter().chain(edts).chain([mdia]);
-    iso(b"moov", &[iso(b"mvhd", &[bytes(mvhd)]), iso(b"trak", &trak.collect::<Vec<_>>()), tags])
+    let trak = [iso(b"tkhd", &[bytes(tkhd)])]
+        .into_iter()
+        .chain(edts)
+        .chain([mdia]);
+    iso(
+        b"moov",
+        &[
+            iso(b"mvhd", &[bytes(mvhd)]),
+            iso(b"trak", &trak.collect::<Vec<_>>()),
+            tags,
+        ],
+    )
 }
 
 /// A picture with its turn, EXIF, a thumbnail and a depth map.
@@ -369,7 +483,12 @@ pub fn heif(turn: Option<u8>, exif: &Made) -> Made {
     // A property turns the picture, the tag does not.
     exif.harmless.push(30..32);
     let exif = Made::all_structure([0; 4]).with(&exif);
-    let items = [made_part(b"coded picture"), exif, made().harmless(b"thumbnail"), made_part(b"depth")];
+    let items = [
+        made_part(b"coded picture"),
+        exif,
+        made().harmless(b"thumbnail"),
+        made_part(b"depth"),
+    ];
     let mut at = ftyp.bytes.len() + 8;
     let mut places = vec![0x4400_u16, 4];
     for (n, item) in (1..).zip(&items) {
@@ -377,25 +496,54 @@ pub fn heif(turn: Option<u8>, exif: &Made) -> Made {
         at += item.bytes.len();
     }
     let places: Vec<u8> = places.iter().flat_map(|word| word.to_be_bytes()).collect();
-    let entry = |id: u8, kind: &[u8; 4]| iso(b"infe", &[bytes([2, 0, 0, 0, 0, id, 0, 0]), bytes(kind), bytes([0])]);
-    let entries = [entry(1, b"hvc1"), entry(2, b"Exif"), entry(3, b"hvc1"), entry(4, b"hvc1")];
+    let entry = |id: u8, kind: &[u8; 4]| {
+        iso(
+            b"infe",
+            &[bytes([2, 0, 0, 0, 0, id, 0, 0]), bytes(kind), bytes([0])],
+        )
+    };
+    let entries = [
+        entry(1, b"hvc1"),
+        entry(2, b"Exif"),
+        entry(3, b"hvc1"),
+        entry(4, b"hvc1"),
+    ];
     let entries = entries.iter().fold(bytes([0, 0, 0, 0, 0, 4]), Made::with);
     let refer = |kind: &[u8; 4], from: u8| iso(kind, &[bytes([0, from, 0, 1, 0, 1])]);
     let mut properties = vec![iso(b"hvcC", &[made_part(b"configuration")])];
     let mut of_1 = vec![0x81];
-    for turn in turn {
+    if let Some(turn) = turn {
         properties.push(iso(b"irot", &[made_part(&[turn])]));
         of_1.push(0x82);
     }
-    let of_all = [&[0, 0, 0, 0, 0, 0, 0, 2, 0, 1, of_1.len() as u8][..], &of_1, &[0, 4, 1, 1]].concat();
-    let meta = iso(b"meta", &[
-        bytes([0; 4]),
-        iso(b"pitm", &[bytes([0, 0, 0, 0, 0, 1])]),
-        iso(b"iinf", &[entries]),
-        iso(b"iloc", &[bytes([0; 4]), bytes(&places)]),
-        iso(b"iref", &[bytes([0; 4]), refer(b"cdsc", 2), refer(b"thmb", 3), refer(b"auxl", 4)]),
-        iso(b"iprp", &[iso(b"ipco", &properties), iso(b"ipma", &[bytes(of_all)])]),
-    ]);
+    let of_all = [
+        &[0, 0, 0, 0, 0, 0, 0, 2, 0, 1, of_1.len() as u8][..],
+        &of_1,
+        &[0, 4, 1, 1],
+    ]
+    .concat();
+    let meta = iso(
+        b"meta",
+        &[
+            bytes([0; 4]),
+            iso(b"pitm", &[bytes([0, 0, 0, 0, 0, 1])]),
+            iso(b"iinf", &[entries]),
+            iso(b"iloc", &[bytes([0; 4]), bytes(&places)]),
+            iso(
+                b"iref",
+                &[
+                    bytes([0; 4]),
+                    refer(b"cdsc", 2),
+                    refer(b"thmb", 3),
+                    refer(b"auxl", 4),
+                ],
+            ),
+            iso(
+                b"iprp",
+                &[iso(b"ipco", &properties), iso(b"ipma", &[bytes(of_all)])],
+            ),
+        ],
+    );
     let mdat = iso(b"mdat", &items);
     ftyp.with(&mdat).with(&meta)
 }
@@ -403,9 +551,21 @@ pub fn heif(turn: Option<u8>, exif: &Made) -> Made {
 /// A preview with EXIF, and two blocks.
 pub fn raf() -> Made {
     let preview = jpeg(&[exif_segment(&exif(6, b"a note"))], b"");
-    let places = [108, preview.bytes.len(), 108 + preview.bytes.len(), 6, 114 + preview.bytes.len(), 9];
-    let places: Vec<u8> = places.iter().flat_map(|place| (*place as u32).to_be_bytes()).collect();
-    let start = Made::all_structure(b"FUJIFILMCCD-RAW ").part([5; 68]).structure(places);
+    let places = [
+        108,
+        preview.bytes.len(),
+        108 + preview.bytes.len(),
+        6,
+        114 + preview.bytes.len(),
+        9,
+    ];
+    let places: Vec<u8> = places
+        .iter()
+        .flat_map(|place| (*place as u32).to_be_bytes())
+        .collect();
+    let start = Made::all_structure(b"FUJIFILMCCD-RAW ")
+        .part([5; 68])
+        .structure(places);
     start.with(&preview).part(b"header").part(b"raw bytes")
 }
 
@@ -414,14 +574,28 @@ pub fn cr3() -> Made {
     let ftyp = iso(b"ftyp", &[bytes(b"crx \0\0\0\x01crx ")]);
     let canon = b"\x85\xC0\xB6\x87\x82\x0F\x11\xE0\x81\x11\xF4\xCE\x46\x2B\x6A\x48";
     let xmp = b"\xBE\x7A\xCF\xCB\x97\xA9\x42\xE8\x9C\x71\x99\x94\x91\xE3\xAF\xAC";
-    let tags = directory(8, &[short(0x0100, 8), text(0x0132, "2020:01:02 03:04:05")], 0);
+    let tags = directory(
+        8,
+        &[short(0x0100, 8), text(0x0132, "2020:01:02 03:04:05")],
+        0,
+    );
     let tags = Made::all_structure(b"II*\0\x08\0\0\0").with(&tags);
     let data = iso(b"mdat", &[made_part(b"raw data")]);
     let offset = words(&[0, 1, 0, ftyp.bytes.len() as u32 + 8]);
-    let moov = iso(b"moov", &[
-        iso(b"uuid", &[bytes(canon), iso(b"CMT1", &[tags]), iso(b"CTBO", &[made().harmless([0; 20])])]),
-        iso(b"trak", &[iso(b"co64", &[bytes(offset)])]),
-    ]);
+    let moov = iso(
+        b"moov",
+        &[
+            iso(
+                b"uuid",
+                &[
+                    bytes(canon),
+                    iso(b"CMT1", &[tags]),
+                    iso(b"CTBO", &[made().harmless([0; 20])]),
+                ],
+            ),
+            iso(b"trak", &[iso(b"co64", &[bytes(offset)])]),
+        ],
+    );
     let xmp = iso(b"uuid", &[bytes(xmp), made().harmless(b"<x:xmpmeta/>")]);
     ftyp.with(&data).with(&moov).with(&xmp)
 }
@@ -429,8 +603,14 @@ pub fn cr3() -> Made {
 /// One file of each format, with all that can be in it.
 pub fn all() -> Vec<(&'static str, Made)> {
     let block = exif(6, b"a maker's note");
-    let note = png_chunk(b"tEXt", &made().structure(b"Comment\0").harmless(b"a comment"));
-    let vp8x = riff_chunk(b"VP8X", &made().structure([0x08]).part([0, 0, 0, 7, 0, 0, 3, 0, 0]));
+    let note = png_chunk(
+        b"tEXt",
+        &made().structure(b"Comment\0").harmless(b"a comment"),
+    );
+    let vp8x = riff_chunk(
+        b"VP8X",
+        &made().structure([0x08]).part([0, 0, 0, 7, 0, 0, 3, 0, 0]),
+    );
     let xmp = harmless_segment(0xE1, b"http://ns.adobe.com/xap/1.0/\0", b"<x:xmpmeta/>");
     let before = [
         exif_segment(&block),
@@ -441,13 +621,27 @@ pub fn all() -> Vec<(&'static str, Made)> {
     ];
     vec![
         ("jpeg", jpeg(&before, b"a film")),
-        ("png", png(&[note, png_chunk(b"eXIf", &block), png_chunk(b"gAMA", &made_part(b"\0\0\xB1\x8F"))])),
+        (
+            "png",
+            png(&[
+                note,
+                png_chunk(b"eXIf", &block),
+                png_chunk(b"gAMA", &made_part(b"\0\0\xB1\x8F")),
+            ]),
+        ),
         ("webp", webp(&[vp8x, vp8(), riff_chunk(b"EXIF", &block)])),
         ("tiff", tiff()),
         ("raf", raf()),
         ("cr3", cr3()),
         ("heif", heif(Some(1), &block)),
-        ("film", film(&FilmPlan { edit: Some((400, 0)), chunks: vec![0, 2], ..FILM })),
+        (
+            "film",
+            film(&FilmPlan {
+                edit: Some((400, 0)),
+                chunks: vec![0, 2],
+                ..FILM
+            }),
+        ),
         ("mp3", mp3(&id3(b"title"), &ape().with(&id3v1()))),
         ("flac", flac(b"TITLE=x", 10)),
     ]

@@ -7,8 +7,17 @@ use super::made::{self, FILM, FilmPlan, Made, made};
 fn digests(bytes: &[u8]) -> Option<[[u8; 32]; 5]> {
     let media = look(&bytes).ok()??;
     let parts = &media.parts;
-    let parts = [&parts.picture, &parts.orientation, &parts.colour, &parts.notes, &parts.more];
-    Some(parts.map(|part| part.digest(media.format.domain(), &bytes).expect("it is in memory")))
+    let parts = [
+        &parts.picture,
+        &parts.orientation,
+        &parts.colour,
+        &parts.notes,
+        &parts.more,
+    ];
+    Some(parts.map(|part| {
+        part.digest(media.format.domain(), &bytes)
+            .expect("it is in memory")
+    }))
 }
 
 #[track_caller]
@@ -21,16 +30,28 @@ const PARTS: [&str; 5] = ["picture", "orientation", "colour", "notes", "more"];
 /// Parts in which two files differ.
 #[track_caller]
 fn others(one: &Made, other: &Made) -> Vec<&'static str> {
-    let (one, other) = (digests(&one.bytes).expect("known"), digests(&other.bytes).expect("known"));
+    let (one, other) = (
+        digests(&one.bytes).expect("known"),
+        digests(&other.bytes).expect("known"),
+    );
     let pairs = PARTS.into_iter().zip(one.into_iter().zip(other));
-    pairs.filter(|(_, (one, other))| one != other).map(|(part, _)| part).collect()
+    pairs
+        .filter(|(_, (one, other))| one != other)
+        .map(|(part, _)| part)
+        .collect()
 }
 
 #[test]
 fn each_format_is_known() {
-    let formats: Vec<Format> = made::all().iter().map(|(_, made)| known(made).format).collect();
+    let formats: Vec<Format> = made::all()
+        .iter()
+        .map(|(_, made)| known(made).format)
+        .collect();
     use Format::*;
-    assert_eq!(formats, [Jpeg, Png, WebP, Tiff, Raf, Cr3, Heif, Film, Mp3, Flac]);
+    assert_eq!(
+        formats,
+        [Jpeg, Png, WebP, Tiff, Raf, Cr3, Heif, Film, Mp3, Flac]
+    );
 }
 
 #[test]
@@ -42,7 +63,11 @@ fn every_byte_belongs_to_a_part_unless_it_is_harmless() {
                 let mut bytes = made.bytes.clone();
                 bytes[at] ^= change;
                 let is_same = digests(&bytes) == Some(before);
-                assert_eq!(is_same, made.is_harmless(at), "{name}: byte {at} ^ {change}");
+                assert_eq!(
+                    is_same,
+                    made.is_harmless(at),
+                    "{name}: byte {at} ^ {change}"
+                );
             }
         }
     }
@@ -53,7 +78,13 @@ fn the_length_of_a_part_is_that_of_what_is_hashed() {
     use super::super::Piece;
     for (name, made) in made::all() {
         let parts = known(&made).parts;
-        for part in [&parts.picture, &parts.orientation, &parts.colour, &parts.notes, &parts.more] {
+        for part in [
+            &parts.picture,
+            &parts.orientation,
+            &parts.colour,
+            &parts.notes,
+            &parts.more,
+        ] {
             let lengths = part.pieces().map(|piece| match piece {
                 Piece::Literal(bytes) => bytes.len() as u64,
                 Piece::Span(span) => span.length,
@@ -86,9 +117,27 @@ mod jpeg {
         for (other, part) in [
             (jpeg(&[exif_segment(&exif(6, b"note"))], b""), "orientation"),
             (jpeg(&[exif_segment(&exif(1, b"other"))], b""), "notes"),
-            (jpeg(&[exif_segment(&exif(1, b"note")), segment(0xE2, b"ICC_PROFILE\0\x01\x01icc")], b""), "colour"),
-            (jpeg(&[exif_segment(&exif(1, b"note"))], b"....ftypmp42"), "more"),
-            (jpeg(&[exif_segment(&exif(1, b"note")), segment(0xE7, b"unknown")], b""), "picture"),
+            (
+                jpeg(
+                    &[
+                        exif_segment(&exif(1, b"note")),
+                        segment(0xE2, b"ICC_PROFILE\0\x01\x01icc"),
+                    ],
+                    b"",
+                ),
+                "colour",
+            ),
+            (
+                jpeg(&[exif_segment(&exif(1, b"note"))], b"....ftypmp42"),
+                "more",
+            ),
+            (
+                jpeg(
+                    &[exif_segment(&exif(1, b"note")), segment(0xE7, b"unknown")],
+                    b"",
+                ),
+                "picture",
+            ),
         ] {
             assert_eq!(others(&plain, &other), [part]);
         }
@@ -96,7 +145,12 @@ mod jpeg {
 
     #[test]
     fn jfif_counts_only_where_decoders_ask_for_it() {
-        let jfif = |x: u8, y: u8| segment(0xE0, &[&b"JFIF\0\x01\x01\x01\0"[..], &[x, 0, y, 0, 0]].concat());
+        let jfif = |x: u8, y: u8| {
+            segment(
+                0xE0,
+                &[&b"JFIF\0\x01\x01\x01\0"[..], &[x, 0, y, 0, 0]].concat(),
+            )
+        };
         let plain = jpeg(&[], b"");
         assert!(others(&plain, &jpeg(&[jfif(72, 72)], b"")).is_empty());
         assert_eq!(others(&plain, &jpeg(&[jfif(72, 36)], b"")), ["picture"]);
@@ -109,14 +163,20 @@ mod jpeg {
     fn exif_that_cannot_be_read_belongs_to_the_picture() {
         let mut broken = exif(1, b"note");
         broken.bytes[4] = 0xF0;
-        assert_eq!(others(&jpeg(&[], b""), &jpeg(&[exif_segment(&broken)], b"")), ["picture"]);
+        assert_eq!(
+            others(&jpeg(&[], b""), &jpeg(&[exif_segment(&broken)], b"")),
+            ["picture"]
+        );
     }
 
     #[test]
     fn xmp_turns_a_picture_that_exif_does_not() {
         let xmp = |turn| {
             let text = format!("<rdf:Description tiff:Orientation=\"{turn}\"/>");
-            segment(0xE1, &[b"http://ns.adobe.com/xap/1.0/\0", text.as_bytes()].concat())
+            segment(
+                0xE1,
+                &[b"http://ns.adobe.com/xap/1.0/\0", text.as_bytes()].concat(),
+            )
         };
         let plain = jpeg(&[], b"");
         assert!(others(&plain, &jpeg(&[xmp(1)], b"")).is_empty());
@@ -154,7 +214,10 @@ mod heif {
     fn properties_turn_a_picture_and_exif_does_not() {
         let plain = heif(None, &exif(1, b"note"));
         assert!(others(&plain, &heif(None, &exif(6, b"note"))).is_empty());
-        assert_eq!(others(&plain, &heif(Some(1), &exif(1, b"note"))), ["orientation"]);
+        assert_eq!(
+            others(&plain, &heif(Some(1), &exif(1, b"note"))),
+            ["orientation"]
+        );
         assert_eq!(others(&plain, &heif(None, &exif(1, b"another"))), ["notes"]);
     }
 }
@@ -173,7 +236,10 @@ mod sound {
         ] {
             assert!(others(&plain, &tagged).is_empty());
         }
-        assert_eq!(others(&plain, &mp3(&made(), &made().part(b"unknown"))), ["picture"]);
+        assert_eq!(
+            others(&plain, &mp3(&made(), &made().part(b"unknown"))),
+            ["picture"]
+        );
     }
 
     #[test]
@@ -203,27 +269,88 @@ mod film {
 
     #[test]
     fn a_copy_in_another_order_is_the_same() {
-        assert!(other(FilmPlan { is_fast: true, ..FILM }).is_empty());
-        assert!(other(FilmPlan { chunks: vec![0, 1, 3], ..FILM }).is_empty());
-        assert!(other(FilmPlan { chunks: vec![0, 2], is_fast: true, tags: b"x", ..FILM }).is_empty());
+        assert!(
+            other(FilmPlan {
+                is_fast: true,
+                ..FILM
+            })
+            .is_empty()
+        );
+        assert!(
+            other(FilmPlan {
+                chunks: vec![0, 1, 3],
+                ..FILM
+            })
+            .is_empty()
+        );
+        assert!(
+            other(FilmPlan {
+                chunks: vec![0, 2],
+                is_fast: true,
+                tags: b"x",
+                ..FILM
+            })
+            .is_empty()
+        );
     }
 
     #[test]
     fn clocks_and_edits_are_told_in_the_same_way() {
-        assert!(other(FilmPlan { track_clock: 50, ..FILM }).is_empty());
-        assert!(other(FilmPlan { track_clock: 25, movie_clock: 1000, ..FILM }).is_empty());
-        assert!(other(FilmPlan { edit: Some((96, 0)), ..FILM }).is_empty());
+        assert!(
+            other(FilmPlan {
+                track_clock: 50,
+                ..FILM
+            })
+            .is_empty()
+        );
+        assert!(
+            other(FilmPlan {
+                track_clock: 25,
+                movie_clock: 1000,
+                ..FILM
+            })
+            .is_empty()
+        );
+        assert!(
+            other(FilmPlan {
+                edit: Some((96, 0)),
+                ..FILM
+            })
+            .is_empty()
+        );
         // The first picture is shown late, and an edit begins with it.
-        let late = FilmPlan { first_late: 2, edit: Some((96, 48)), ..FILM };
+        let late = FilmPlan {
+            first_late: 2,
+            edit: Some((96, 48)),
+            ..FILM
+        };
         assert!(other(late).is_empty());
     }
 
     #[test]
     fn times_that_differ_are_another_film() {
-        assert_eq!(other(FilmPlan { first_late: 2, ..FILM }), ["picture"]);
+        assert_eq!(
+            other(FilmPlan {
+                first_late: 2,
+                ..FILM
+            }),
+            ["picture"]
+        );
         // Three of four samples are shown.
-        assert_eq!(other(FilmPlan { edit: Some((72, 24)), ..FILM }), ["picture"]);
-        assert_eq!(other(FilmPlan { edit: Some((72, 0)), ..FILM }), ["picture"]);
+        assert_eq!(
+            other(FilmPlan {
+                edit: Some((72, 24)),
+                ..FILM
+            }),
+            ["picture"]
+        );
+        assert_eq!(
+            other(FilmPlan {
+                edit: Some((72, 0)),
+                ..FILM
+            }),
+            ["picture"]
+        );
     }
 }
 
@@ -234,7 +361,10 @@ mod tiff {
     #[test]
     fn bytes_that_nothing_points_to_belong_to_the_picture_at_their_place() {
         let plain = tiff();
-        assert_eq!(others(&plain, &plain.clone().part(b"more than padding")), ["picture"]);
+        assert_eq!(
+            others(&plain, &plain.clone().part(b"more than padding")),
+            ["picture"]
+        );
         assert!(others(&plain, &tiff()).is_empty());
     }
 }

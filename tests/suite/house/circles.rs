@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::sources::{Module, Room, Source, sources};
 
 /// Folders inside rooms, the lowest first: a folder imports from those before it only.
-const SUB_ROOMS: [(&str, &[&str]); 7] = [
+const SUB_ROOMS: [(&str, &[&str]); 8] = [
     (
         "action",
         &[
@@ -20,6 +20,7 @@ const SUB_ROOMS: [(&str, &[&str]); 7] = [
     ),
     ("decide", &["machine"]),
     ("engine", &["session"]),
+    ("media", &["blocks", "formats", "tags"]),
     ("read", &["stream", "compare", "scheduler"]),
     ("report", &["comparison", "output", "read"]),
     ("scan", &["walk"]),

@@ -12,7 +12,7 @@ const FLOORS: [&[&str]; 9] = [
     &["units", "event", "heartbeat"],
     &["sys"],
     &["file", "tree"],
-    &["device", "hash"],
+    &["device", "hash", "media"],
     &["scan", "read", "decide", "folders", "compare", "cache"],
     &["engine", "report", "action", "probe"],
     &["acting"],

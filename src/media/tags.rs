@@ -1,1 +1,0 @@
-//! What a file says about itself.
