@@ -79,6 +79,8 @@ struct Item {
     /// Items that it refers to, by kind.
     refers: Vec<([u8; 4], Vec<u32>)>,
     data: Vec<Span>,
+    /// A piece of it has no length.
+    is_open: bool,
 }
 
 struct Items {
@@ -231,7 +233,7 @@ impl Items {
                 _ => return damaged("an item lies in a box that is not there"),
             };
             let base = fields.number(base_size)?;
-            let mut data = Vec::new();
+            let (mut data, mut is_open) = (Vec::new(), false);
             for _ in 0..fields.number(2)? {
                 fields.reader.count(1)?;
                 fields.number(index_size)?;
@@ -242,10 +244,13 @@ impl Items {
                 let span = start.map(|start| Span::new(start, length));
                 match span.filter(|span| area.contains(*span)) {
                     Some(span) if length > 0 => data.push(span),
-                    _ => return damaged("an item lies outside"),
+                    // It would end with the file. Programs write it for tags that they removed.
+                    Some(_) => is_open = true,
+                    None => return damaged("an item lies outside"),
                 }
             }
-            self.item(id).data = data;
+            let item = self.item(id);
+            (item.data, item.is_open) = (data, is_open);
         }
         Ok(())
     }
@@ -409,6 +414,9 @@ impl Item {
         part: &mut Part,
         mut others: Option<(&mut Part, &mut Part)>,
     ) -> Result<()> {
+        if self.is_open {
+            return unsupported("items without a length");
+        }
         part.put(b"item", &id.to_le_bytes());
         part.put(b"about", &self.about);
         for (property, is_essential) in &self.properties {
@@ -439,7 +447,9 @@ impl Item {
     /// The block begins after its own offset, which counts from after itself.
     fn take_exif(&self, reader: &mut Reader, draft: &mut Draft) -> Result<()> {
         let [data] = self.data[..] else {
-            draft.parts.more.put_spans(b"exif", &self.data);
+            if !self.data.is_empty() {
+                draft.parts.more.put_spans(b"exif", &self.data);
+            }
             return Ok(());
         };
         let offset = if data.length < 4 {
