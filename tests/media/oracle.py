@@ -317,7 +317,9 @@ def ffmpeg_faststart(path):
     return done
 
 
-TOOLS = [exiftool, exiftool_strip, exiv2, jhead, mutagen, mutagen_strip, ffmpeg, ffmpeg_faststart]
+PICTURES = [exiftool, exiftool_strip, exiv2, jhead]
+SOUNDS = [mutagen, mutagen_strip, ffmpeg]
+TOOLS = {"Film": [exiftool, exiftool_strip, ffmpeg_faststart, *SOUNDS], "Mp3": SOUNDS, "Flac": SOUNDS}
 
 
 def tools(program, folders, verbose, only):
@@ -328,7 +330,7 @@ def tools(program, folders, verbose, only):
             continue
         kind_by_name = f"{kind} {os.path.splitext(path)[1].lower()}"
         pixels = None
-        for tool in TOOLS:
+        for tool in TOOLS.get(kind, PICTURES):
             with tempfile.TemporaryDirectory() as folder:
                 copy = os.path.join(folder, "file" + os.path.splitext(path)[1])
                 shutil.copyfile(path, copy)
