@@ -8,9 +8,6 @@ use super::Parser;
 
 pub struct Mp3;
 
-/// The most zero bytes between a tag and the first frame that are no part of the sound. A guess.
-const LONGEST_PADDING: u64 = 64 << 10;
-
 impl Parser for Mp3 {
     fn format(&self) -> Format {
         Format::Mp3
@@ -23,7 +20,7 @@ impl Parser for Mp3 {
     fn parse(&self, reader: &mut Reader, draft: &mut Draft) -> Result<bool> {
         let whole = reader.whole();
         let sound = id3::skip_front(reader, whole, draft)?;
-        let sound = skip_zeros(reader, sound)?;
+        // Zeros before the first frame change how decoders begin: such a file is an ordinary one.
         if !begins_with_frames(reader, sound)? {
             return Ok(false);
         }
@@ -37,20 +34,6 @@ impl Parser for Mp3 {
         draft.parts.picture.put_span(b"frames", frames);
         Ok(true)
     }
-}
-
-fn skip_zeros(reader: &mut Reader, sound: Span) -> Result<Span> {
-    let mut rest = sound;
-    while rest.length > 0 && rest.start - sound.start < LONGEST_PADDING {
-        let bytes = reader.bytes(Span::new(rest.start, rest.length.min(4 << 10)))?;
-        let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
-        let is_end = zeros < bytes.len();
-        rest = rest.skip(zeros as u64);
-        if is_end {
-            break;
-        }
-    }
-    Ok(rest)
 }
 
 /// True for two frames of the same kind, one after the other: a single header may be chance.

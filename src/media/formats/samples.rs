@@ -170,7 +170,9 @@ fn take_data(reader: &mut Reader, tables: &[IsoBox], sizes: &Sizes, part: &mut P
             next += 1;
         }
         let [_, count, described] = run;
-        let count = count.min(sizes.count - sample);
+        if count > sizes.count - sample {
+            return damaged("a chunk has more samples than there are");
+        }
         if described != codec {
             codec = described;
             codecs.extend(sample.to_le_bytes());
