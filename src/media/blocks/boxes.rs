@@ -59,12 +59,14 @@ pub fn read(reader: &mut Reader, span: Span) -> Result<Vec<IsoBox>> {
     Ok(boxes)
 }
 
-/// The first box of a kind.
+/// The only box of a kind. Of two, decoders decide which one counts.
 pub fn find(boxes: &[IsoBox], kind: &Kind) -> Option<IsoBox> {
-    boxes.iter().copied().find(|other| other.kind == *kind)
+    let mut of_kind = boxes.iter().copied().filter(|one| one.kind == *kind);
+    let first = of_kind.next();
+    first.filter(|_| of_kind.next().is_none())
 }
 
-/// The first box of a kind in another one.
+/// The only box of a kind in another one.
 pub fn child(reader: &mut Reader, parent: IsoBox, kind: &Kind) -> Result<Option<IsoBox>> {
     Ok(find(&read(reader, parent.body)?, kind))
 }

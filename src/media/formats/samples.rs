@@ -56,6 +56,10 @@ pub fn take(
     part: &mut Part,
 ) -> Result<()> {
     for one in tables {
+        let is_group = matches!(&one.kind, b"sgpd" | b"sbgp" | b"free" | b"skip");
+        if !is_group && boxes::find(tables, &one.kind).is_none() {
+            return damaged("a track has two tables of one kind");
+        }
         match &one.kind {
             b"stsd" | b"stts" | b"ctts" | b"stsc" | b"stsz" | b"stz2" | b"stco" | b"co64" => {}
             // Where to begin when a part is skipped.
