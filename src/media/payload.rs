@@ -9,10 +9,8 @@ pub enum Format {
     Jpeg,
     Png,
     WebP,
-    /// TIFF and the raw formats that are TIFF: DNG, CR2, NEF, ARW, ORF, RW2, PEF.
+    /// TIFF and the raw formats that are TIFF and have a test: DNG, ARW.
     Tiff,
-    Cr3,
-    Raf,
     /// HEIC and AVIF.
     Heif,
     /// MP4, MOV, M4A.
@@ -23,13 +21,11 @@ pub enum Format {
 
 impl Format {
     /// All formats.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 8] = [
         Self::Jpeg,
         Self::Png,
         Self::WebP,
         Self::Tiff,
-        Self::Cr3,
-        Self::Raf,
         Self::Heif,
         Self::Film,
         Self::Mp3,
@@ -43,8 +39,6 @@ impl Format {
             Self::Png => "payload/v1/png",
             Self::WebP => "payload/v1/webp",
             Self::Tiff => "payload/v1/tiff",
-            Self::Cr3 => "payload/v1/cr3",
-            Self::Raf => "payload/v1/raf",
             Self::Heif => "payload/v1/heif",
             Self::Film => "payload/v1/film",
             Self::Mp3 => "payload/v1/mp3",
@@ -100,19 +94,4 @@ pub struct Draft {
     pub blocks: Blocks,
     /// Orientation as EXIF has it, in the directory of the first picture.
     pub orientation: Option<u16>,
-}
-
-impl Draft {
-    /// Takes over what was found in a file within this file.
-    pub fn append(&mut self, other: Self) {
-        self.parts.picture.append(&other.parts.picture);
-        self.parts.orientation.append(&other.parts.orientation);
-        self.parts.colour.append(&other.parts.colour);
-        self.parts.notes.append(&other.parts.notes);
-        self.parts.more.append(&other.parts.more);
-        self.blocks.exif.extend(other.blocks.exif);
-        self.blocks.xmp.extend(other.blocks.xmp);
-        self.blocks.iptc.extend(other.blocks.iptc);
-        self.orientation = self.orientation.or(other.orientation);
-    }
 }

@@ -95,7 +95,9 @@ def sensor_by_rawpy(data):
     digest = hashlib.sha256()
     with rawpy.imread(io.BytesIO(data)) as raw:
         sizes = raw.sizes
-        digest.update(repr((raw.black_level_per_channel, raw.white_level, raw.color_desc, sizes[:6])).encode())
+        digest.update(repr((raw.black_level_per_channel, raw.white_level, raw.color_desc)).encode())
+        # All but how it is turned: sizes, margins, shape of a pixel, crop.
+        digest.update(repr(sizes[:9] + sizes[10:]).encode())
         digest.update(repr(raw.raw_pattern.tolist() if raw.raw_pattern is not None else None).encode())
         digest.update(raw.raw_image.tobytes())
     return digest.hexdigest()
@@ -128,8 +130,6 @@ DECODERS = {
     "Png": [pixels_by_pillow],
     "WebP": [pixels_by_pillow],
     "Tiff": [pixels_by_pillow, sensor_by_rawpy],
-    "Cr3": [sensor_by_rawpy],
-    "Raf": [sensor_by_rawpy],
     "Heif": [pixels_by_heif],
     "Film": [samples_by_av],
     "Mp3": [samples_by_av],
@@ -154,6 +154,15 @@ def decode(kind, data):
     return seen
 
 
+RAW = (".dng", ".arw")
+
+
+def label(path, kind):
+    """The format, with raw formats told apart from TIFF."""
+    ending = os.path.splitext(path)[1].lower()
+    return ending[1:].upper() if kind == "Tiff" and ending in RAW else kind
+
+
 def differ(one, other):
     return any(a and b and a != b for a, b in zip(one, other))
 
@@ -175,7 +184,7 @@ def files(folders):
         for here, _, names in sorted(os.walk(folder)):
             for name in sorted(names):
                 path = os.path.join(here, name)
-                if os.path.isfile(path) and not os.path.islink(path) and os.path.getsize(path) < 1 << 24:
+                if os.path.isfile(path) and not os.path.islink(path) and os.path.getsize(path) < 20 << 20:
                     yield path
 
 
@@ -227,14 +236,15 @@ def mutate(program, folders, count, seed, only):
     """Of each format, files that decode, small ones first; the same number of changes in each."""
     by_kind = collections.defaultdict(list)
     for path, kind, _ in known(program, folders):
-        if not only or kind in only:
-            by_kind[kind].append(path)
+        if not only or label(path, kind) in only:
+            by_kind[label(path, kind), kind].append(path)
     failed = 0
-    for kind, paths in sorted(by_kind.items()):
+    for (name, kind), paths in sorted(by_kind.items()):
         paths.sort(key=os.path.getsize)
+        most = 20 << 20 if name != kind else 200_000
         usable = []
         for path in paths:
-            if os.path.getsize(path) <= 200_000:
+            if os.path.getsize(path) <= most:
                 seen = decode_surely(kind, read(path))
                 if any(seen):
                     usable.append((path, seen))
@@ -256,8 +266,8 @@ def mutate(program, folders, count, seed, only):
                 if differ_surely(kind, data, before, after):
                     failed += 1
                     totals["EXCEPTIONS"] += 1
-                    print("EXCEPTION", kind, path, at, f"{data[at]:02x}->{byte:02x}")
-        print(kind, "files", len(usable), dict(totals), flush=True)
+                    print("EXCEPTION", name, path, at, f"{data[at]:02x}->{byte:02x}")
+        print(name, "files", len(usable), dict(totals), flush=True)
     return failed
 
 
@@ -336,7 +346,7 @@ def tools(program, folders, verbose, only):
     table = collections.defaultdict(collections.Counter)
     failed = 0
     for path, kind, before in known(program, folders):
-        if only and kind not in only:
+        if only and label(path, kind) not in only:
             continue
         kind_by_name = f"{kind} {os.path.splitext(path)[1].lower()}"
         pixels = None

@@ -37,7 +37,6 @@ pub struct Entry {
 #[derive(Clone, Debug)]
 pub struct Directory {
     pub kind: Kind,
-    pub start: u64,
     /// Its place among the others: no two have the same, and no directory without payload has a part in it.
     pub path: Vec<u8>,
     /// Sorted by tag; pointers to directories are left out.
@@ -60,15 +59,6 @@ pub struct Directories {
     /// The header, the directories, and the values outside of them.
     pub covered: Vec<Span>,
     starts: HashSet<u64>,
-}
-
-impl Directories {
-    /// The directory that begins at an offset of the file.
-    pub fn starts_at(&self, offset: u64) -> Option<usize> {
-        self.all
-            .iter()
-            .position(|directory| directory.start == offset)
-    }
 }
 
 /// Bytes of one value of a type; 0 for a type that does not exist.
@@ -242,7 +232,6 @@ fn read_one(
     }
     found.all.push(Directory {
         kind: pointer.kind,
-        start,
         path: pointer.path,
         entries,
     });

@@ -15,6 +15,10 @@ impl Parser for Film {
     }
 
     fn begins(&self, head: &[u8]) -> bool {
+        // CR3 is a film whose samples are raw pictures.
+        if head.get(8..12) == Some(b"crx ") {
+            return false;
+        }
         let kind = head.get(4..8).unwrap_or_default();
         [&b"ftyp"[..], b"moov", b"mdat", b"wide", b"free", b"skip"].contains(&kind)
     }

@@ -1,14 +1,12 @@
 //! The formats, each in a file of its own.
 
 mod codec;
-mod cr3;
 mod film;
 mod flac;
 mod heif;
 mod jpeg;
 mod mp3;
 mod png;
-mod raf;
 mod samples;
 mod tiff;
 mod webp;
@@ -28,13 +26,11 @@ pub trait Parser {
 }
 
 /// All formats, in the order in which they are tried.
-pub const PARSERS: [&dyn Parser; 10] = [
+pub const PARSERS: [&dyn Parser; 8] = [
     &jpeg::Jpeg,
     &png::Png,
     &webp::WebP,
     &tiff::Tiff,
-    &raf::Raf,
-    &cr3::Cr3,
     &heif::Heif,
     &film::Film,
     &flac::Flac,

@@ -1,16 +1,13 @@
-//! TIFF, and raw formats that are TIFF: all that is in the file but for tags that say nothing about the picture.
+//! TIFF, DNG and ARW: all that is in the file but for tags that say nothing about the picture.
 
 use super::super::blocks::{exif, ifd, irb};
 use super::super::payload::{Draft, Format};
-use super::super::source::{Reader, Result};
+use super::super::source::{Reader, Result, unsupported};
 use super::super::span::Span;
 use super::Parser;
 use ifd::{Directories, Directory, Entry, Kind};
 
 pub struct Tiff;
-
-/// Headers after the byte order: TIFF, Olympus, Panasonic.
-const MARKS: [&[u8; 4]; 6] = [b"II*\0", b"MM\0*", b"IIRO", b"IIRS", b"MMOR", b"IIU\0"];
 
 impl Parser for Tiff {
     fn format(&self) -> Format {
@@ -18,7 +15,7 @@ impl Parser for Tiff {
     }
 
     fn begins(&self, head: &[u8]) -> bool {
-        MARKS.iter().any(|mark| head.starts_with(*mark))
+        head.starts_with(b"II*\0") || head.starts_with(b"MM\0*")
     }
 
     fn parse(&self, reader: &mut Reader, draft: &mut Draft) -> Result<bool> {
@@ -34,7 +31,6 @@ pub fn take(reader: &mut Reader, block: Span, draft: &mut Draft) -> Result<()> {
     let mut found = ifd::read(reader, block)?;
     let mark = Span::new(block.start, 4);
     draft.parts.picture.put_span(b"header", mark);
-    take_canon_header(reader, block, &mut found, draft)?;
     for n in 0..found.all.len() {
         let directory = found.all[n].clone();
         for entry in &directory.entries {
@@ -42,26 +38,6 @@ pub fn take(reader: &mut Reader, block: Span, draft: &mut Draft) -> Result<()> {
         }
     }
     exif::put_gaps(reader, &found, block, &mut draft.parts.picture, false)
-}
-
-/// Canon's header names the directory of the raw picture, which moves with the tags before it.
-fn take_canon_header(
-    reader: &mut Reader,
-    block: Span,
-    found: &mut Directories,
-    draft: &mut Draft,
-) -> Result<()> {
-    let header = Span::new(block.start + 8, 8);
-    if !block.contains(header) || !reader.has(header.start, b"CR\x02\0")? {
-        return Ok(());
-    }
-    let raw = block.start + reader.number(header.start + 4, 4, found.order)?;
-    let Some(n) = found.starts_at(raw) else {
-        return Ok(());
-    };
-    draft.parts.picture.put(b"canon", &found.all[n].path);
-    found.covered.push(header);
-    Ok(())
 }
 
 /// Tags of a picture that say nothing about it: titles, dates, persons, ratings.
@@ -93,6 +69,8 @@ const RESOURCES: u16 = 0x8649;
 const COLOUR_SPACE: u16 = 0xA001;
 const ICC: u16 = 0x8773;
 const MAKER_NOTE: u16 = 0x927C;
+const MAKE: u16 = 0x010F;
+const DNG_VERSION: u16 = 0xC612;
 
 fn take_tag(
     reader: &mut Reader,
@@ -120,8 +98,11 @@ fn take_tag(
             parts.picture.put_span(&name, entry.value);
         }
         tag if is_harmless(directory.kind, tag) => exif::note_block(entry, draft),
+        MAKER_NOTE if !is_known_raw(reader, found)? => {
+            return unsupported("raw pictures of this maker");
+        }
         // Offsets in it may count from the start of the file: it is the same only in the same place.
-        MAKER_NOTE if !reader.has(entry.value.start, b"Nikon\0\x02")? => {
+        MAKER_NOTE => {
             let place = (entry.value.start - found.base).to_le_bytes();
             parts
                 .picture
@@ -146,6 +127,16 @@ fn take_tag(
         }
     }
     Ok(())
+}
+
+/// True for raw files whose parts were compared with those that a raw converter sees: DNG, and Sony's.
+fn is_known_raw(reader: &mut Reader, found: &Directories) -> Result<bool> {
+    let first = &found.all[0];
+    let is_sony = match first.entry(MAKE) {
+        Some(make) => reader.has(make.value.start, b"SONY")?,
+        None => false,
+    };
+    Ok(is_sony || first.entry(DNG_VERSION).is_some())
 }
 
 /// False for a description that programs read: of axes and channels in scientific pictures.

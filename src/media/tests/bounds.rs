@@ -43,7 +43,7 @@ fn survives(bytes: &[u8]) {
 }
 
 /// First bytes of the formats.
-const STARTS: [&[u8]; 12] = [
+const STARTS: [&[u8]; 10] = [
     b"\xFF\xD8\xFF",
     b"\x89PNG\r\n\x1A\n",
     b"II*\0\x08\0\0\0",
@@ -52,9 +52,7 @@ const STARTS: [&[u8]; 12] = [
     b"ID3\x03\0\0\0\0\0\0",
     b"fLaC",
     b"\0\0\0\x0Cftypheic",
-    b"\0\0\0\x0Cftypcrx ",
     b"\0\0\0\x10moov",
-    b"FUJIFILMCCD-RAW ",
     b"",
 ];
 
@@ -136,7 +134,7 @@ fn boxes_in_boxes_without_end_are_refused_or_left() {
     for _ in 0..2000 {
         inner = iso(b"moov", &[inner]);
     }
-    let bytes = iso(b"ftyp", &[made_part(b"crx \0\0\0\0")]).with(&inner);
+    let bytes = iso(b"ftyp", &[made_part(b"isom\0\0\0\0")]).with(&inner);
     assert!(matches!(refused(&bytes), LookError::Damaged(_)));
 }
 

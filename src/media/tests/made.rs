@@ -548,58 +548,6 @@ pub fn heif(turn: Option<u8>, exif: &Made) -> Made {
     ftyp.with(&mdat).with(&meta)
 }
 
-/// A preview with EXIF, and two blocks.
-pub fn raf() -> Made {
-    let preview = jpeg(&[exif_segment(&exif(6, b"a note"))], b"");
-    let places = [
-        108,
-        preview.bytes.len(),
-        108 + preview.bytes.len(),
-        6,
-        114 + preview.bytes.len(),
-        9,
-    ];
-    let places: Vec<u8> = places
-        .iter()
-        .flat_map(|place| (*place as u32).to_be_bytes())
-        .collect();
-    let start = Made::all_structure(b"FUJIFILMCCD-RAW ")
-        .part([5; 68])
-        .structure(places);
-    start.with(&preview).part(b"header").part(b"raw bytes")
-}
-
-/// Tags, a table of offsets, XMP, and data.
-pub fn cr3() -> Made {
-    let ftyp = iso(b"ftyp", &[bytes(b"crx \0\0\0\x01crx ")]);
-    let canon = b"\x85\xC0\xB6\x87\x82\x0F\x11\xE0\x81\x11\xF4\xCE\x46\x2B\x6A\x48";
-    let xmp = b"\xBE\x7A\xCF\xCB\x97\xA9\x42\xE8\x9C\x71\x99\x94\x91\xE3\xAF\xAC";
-    let tags = directory(
-        8,
-        &[short(0x0100, 8), text(0x0132, "2020:01:02 03:04:05")],
-        0,
-    );
-    let tags = Made::all_structure(b"II*\0\x08\0\0\0").with(&tags);
-    let data = iso(b"mdat", &[made_part(b"raw data")]);
-    let offset = words(&[0, 1, 0, ftyp.bytes.len() as u32 + 8]);
-    let moov = iso(
-        b"moov",
-        &[
-            iso(
-                b"uuid",
-                &[
-                    bytes(canon),
-                    iso(b"CMT1", &[tags]),
-                    iso(b"CTBO", &[made().harmless([0; 20])]),
-                ],
-            ),
-            iso(b"trak", &[iso(b"co64", &[bytes(offset)])]),
-        ],
-    );
-    let xmp = iso(b"uuid", &[bytes(xmp), made().harmless(b"<x:xmpmeta/>")]);
-    ftyp.with(&data).with(&moov).with(&xmp)
-}
-
 /// One file of each format, with all that can be in it.
 pub fn all() -> Vec<(&'static str, Made)> {
     let block = exif(6, b"a maker's note");
@@ -631,8 +579,6 @@ pub fn all() -> Vec<(&'static str, Made)> {
         ),
         ("webp", webp(&[vp8x, vp8(), riff_chunk(b"EXIF", &block)])),
         ("tiff", tiff()),
-        ("raf", raf()),
-        ("cr3", cr3()),
         ("heif", heif(Some(1), &block)),
         (
             "film",
