@@ -4,6 +4,7 @@
 //! is not found, never one that is none.
 
 mod blocks;
+mod fields;
 mod formats;
 mod part;
 mod payload;

@@ -61,6 +61,15 @@ pub fn unsupported<T>(why: &'static str) -> Result<T> {
     Err(LookError::Unsupported(why))
 }
 
+/// Nothing for a structure that is damaged or not supported: then it belongs to the picture as it is.
+pub fn if_sound<T>(found: Result<T>) -> Result<Option<T>> {
+    match found {
+        Ok(found) => Ok(Some(found)),
+        Err(LookError::Io(error)) => Err(error.into()),
+        Err(_) => Ok(None),
+    }
+}
+
 /// Bytes that are read of every file at first. A guess: camera files have their tags in them.
 pub const HEAD: u64 = 64 << 10;
 
@@ -197,6 +206,11 @@ impl<'a> Reader<'a> {
     pub fn has(&mut self, at: u64, bytes: &[u8]) -> Result<bool> {
         let span = Span::new(at, bytes.len() as u64);
         Ok(span.end() <= self.length && self.bytes(span)? == bytes)
+    }
+
+    /// True if a span begins with these bytes.
+    pub fn has_in(&mut self, span: Span, bytes: &[u8]) -> Result<bool> {
+        Ok(bytes.len() as u64 <= span.length && self.has(span.start, bytes)?)
     }
 
     /// True if all bytes of a span are zero.

@@ -1,17 +1,18 @@
 //! Boxes of ISO base media files, which QuickTime calls atoms.
 
-use super::super::source::{Reader, Result, damaged};
+use super::super::fields::Fields;
+use super::super::part::Part;
+use super::super::source::{Reader, Result, damaged, unsupported};
 use super::super::span::Span;
 
 /// The kind of a box.
 pub type Kind = [u8; 4];
 
-/// A box. Both spans lie in the one that it was found in.
+/// A box.
 #[derive(Clone, Copy, Debug)]
 pub struct IsoBox {
     pub kind: Kind,
-    pub whole: Span,
-    /// Without the header.
+    /// What it holds, after its header.
     pub body: Span,
 }
 
@@ -21,40 +22,27 @@ const WEIGHT: u64 = 16;
 /// The boxes in a span.
 pub fn read(reader: &mut Reader, span: Span) -> Result<Vec<IsoBox>> {
     let mut boxes = Vec::new();
-    let mut rest = span;
-    while rest.length > 0 {
+    let mut fields = Fields::new(reader, span);
+    while fields.rest.length > 0 {
+        let start = fields.rest;
         // Lists of QuickTime end with four zero bytes.
-        if rest.length < 8 {
-            match reader.is_zero(rest)? {
-                true => break,
-                false => return damaged("a box has no header"),
-            }
+        if start.length < 8 && fields.reader.is_zero(start)? {
+            break;
         }
-        reader.count(WEIGHT)?;
-        let (short, mut header) = (reader.big(rest.start, 4)?, 8);
-        let mut kind = [0; 4];
-        kind.copy_from_slice(reader.bytes(Span::new(rest.start + 4, 4))?);
+        fields.reader.count(WEIGHT)?;
+        let short = fields.number(4)?;
+        let kind = fields.bytes()?;
         let length = match short {
-            0 => rest.length,
-            1 => {
-                header = 16;
-                if rest.length < header {
-                    return damaged("a box has no header");
-                }
-                reader.big(rest.start + 8, 8)?
-            }
+            0 => start.length,
+            1 => fields.number(8)?,
             short => short,
         };
-        if length < header || length > rest.length {
-            return damaged("a box ends outside");
-        }
-        let whole = Span::new(rest.start, length);
-        boxes.push(IsoBox {
-            kind,
-            whole,
-            body: whole.skip(header),
-        });
-        rest = rest.skip(length);
+        let header = fields.rest.start - start.start;
+        let Some(length_of_body) = length.checked_sub(header) else {
+            return damaged("a box ends before its header");
+        };
+        let body = fields.span(length_of_body)?;
+        boxes.push(IsoBox { kind, body });
     }
     Ok(boxes)
 }
@@ -66,50 +54,58 @@ pub fn find(boxes: &[IsoBox], kind: &Kind) -> Option<IsoBox> {
     first.filter(|_| of_kind.next().is_none())
 }
 
-/// The only box of a kind in another one.
-pub fn child(reader: &mut Reader, parent: IsoBox, kind: &Kind) -> Result<Option<IsoBox>> {
-    Ok(find(&read(reader, parent.body)?, kind))
+/// The same; without it the file is damaged.
+pub fn need(boxes: &[IsoBox], kind: &Kind) -> Result<IsoBox> {
+    match find(boxes, kind) {
+        Some(one) => Ok(one),
+        None => damaged("a box is missing"),
+    }
 }
 
-/// True for the box of XMP outside of the metadata box.
-pub fn is_xmp(reader: &mut Reader, uuid: IsoBox) -> Result<bool> {
-    const XMP: [u8; 16] = [
-        0xBE, 0x7A, 0xCF, 0xCB, 0x97, 0xA9, 0x42, 0xE8, 0x9C, 0x71, 0x99, 0x94, 0x91, 0xE3, 0xAF,
-        0xAC,
-    ];
-    Ok(uuid.kind == *b"uuid" && uuid.body.length >= 16 && reader.has(uuid.body.start, &XMP)?)
+/// What is known about the boxes in one of a kind. All others belong to the picture.
+pub struct Rules {
+    /// Begins the name of what belongs to the picture.
+    pub name: &'static [u8],
+    /// Read one by one: there is one of each at most.
+    pub once: &'static [&'static Kind],
+    /// Harmless, or read one after the other.
+    pub skipped: &'static [&'static Kind],
 }
 
-/// Takes numbers from a box, one after the other.
-pub struct Fields<'r, 'a> {
-    pub reader: &'r mut Reader<'a>,
-    pub rest: Span,
-}
+/// XMP outside of the metadata box.
+const XMP: &[u8] = b"\xBE\x7A\xCF\xCB\x97\xA9\x42\xE8\x9C\x71\x99\x94\x91\xE3\xAF\xAC";
 
-impl Fields<'_, '_> {
-    /// The next number.
-    pub fn number(&mut self, length: u64) -> Result<u64> {
-        if length > self.rest.length {
-            return damaged("a box is too short");
+/// The boxes in a span, after those that no rule is for are put into a part.
+pub fn take(
+    reader: &mut Reader,
+    span: Span,
+    rules: &Rules,
+    part: &mut Part,
+    xmp: &mut Vec<Span>,
+) -> Result<Vec<IsoBox>> {
+    let boxes = read(reader, span)?;
+    for one in &boxes {
+        let is_known = |kinds: &[&Kind]| kinds.contains(&&one.kind);
+        match &one.kind {
+            b"free" | b"skip" | b"wide" => {}
+            b"moof" | b"mvex" | b"cmov" => return unsupported("films in fragments"),
+            b"sgpd" | b"sbgp" if is_about_access(reader, *one)? => {}
+            b"uuid" if reader.has_in(one.body, XMP)? => xmp.push(one.body.skip(16)),
+            kind if is_known(rules.once) && find(&boxes, kind).is_none() => {
+                return damaged("it has two boxes of one kind");
+            }
+            _ if is_known(rules.once) || is_known(rules.skipped) => {}
+            kind => part.put_span(&[rules.name, kind].concat(), one.body),
         }
-        let number = self.reader.big(self.rest.start, length)?;
-        self.rest = self.rest.skip(length);
-        Ok(number)
     }
+    Ok(boxes)
+}
 
-    /// The next bytes, unread.
-    pub fn span(&mut self, length: u64) -> Result<Span> {
-        if length > self.rest.length {
-            return damaged("a box is too short");
-        }
-        let span = Span::new(self.rest.start, length);
-        self.rest = self.rest.skip(length);
-        Ok(span)
-    }
-
-    /// Version and flags of a full box.
-    pub fn version(&mut self) -> Result<(u8, u32)> {
-        let word = self.number(4)?;
-        Ok(((word >> 24) as u8, word as u32 & 0x00FF_FFFF))
-    }
+/// True for groups of samples that say where to begin when a part is skipped.
+fn is_about_access(reader: &mut Reader, group: IsoBox) -> Result<bool> {
+    let kind = Fields::new(reader, group.body.skip(4)).bytes()?;
+    Ok(matches!(
+        &kind,
+        b"roll" | b"prol" | b"rap " | b"tele" | b"sync" | b"tscl" | b"tsas" | b"stsa"
+    ))
 }

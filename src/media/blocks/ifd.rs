@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use super::super::fields::Fields;
 use super::super::source::{Order, Reader, Result, damaged};
 use super::super::span::Span;
 
@@ -58,7 +59,6 @@ pub struct Directories {
     pub all: Vec<Directory>,
     /// The header, the directories, and the values outside of them.
     pub covered: Vec<Span>,
-    starts: HashSet<u64>,
 }
 
 /// Bytes of one value of a type; 0 for a type that does not exist.
@@ -72,19 +72,9 @@ fn size_of(kind: u16) -> u64 {
     }
 }
 
-/// The order of the bytes, by the first two of a header.
-pub fn order(mark: &[u8]) -> Option<Order> {
-    match mark.get(..2)? {
-        b"II" => Some(Order::Little),
-        b"MM" => Some(Order::Big),
-        _ => None,
-    }
-}
-
-/// Most directories, how deep they point to each other, and how many follow each other below a tag.
+/// Most directories that wait, and how deep they point to each other.
 const MOST: usize = 4096;
 const DEEPEST: usize = 4;
-const LONGEST: usize = 64;
 
 /// What an entry counts among the parts of a file: it takes more memory than others.
 const WEIGHT: u64 = 16;
@@ -99,31 +89,34 @@ struct Pointer {
 
 /// Reads all directories of a TIFF block.
 pub fn read(reader: &mut Reader, block: Span) -> Result<Directories> {
-    if block.length < 8 {
-        return damaged("an EXIF block is too short");
-    }
-    let Some(order) = order(reader.bytes(Span::new(block.start, 2))?) else {
-        return damaged("an EXIF block does not say its byte order");
+    let order = match &Fields::new(reader, block).bytes()? {
+        b"II" => Order::Little,
+        b"MM" => Order::Big,
+        _ => return damaged("an EXIF block does not say its byte order"),
     };
-    let first = reader.number(block.start + 4, 4, order)?;
-    let base = block.start;
+    let mut fields = Fields::in_order(reader, block, order);
+    let header = fields.span(4)?;
     let mut found = Directories {
         order,
-        base,
+        base: block.start,
         all: Vec::new(),
-        covered: vec![Span::new(base, 8)],
-        starts: HashSet::new(),
+        covered: vec![Span::new(header.start, 8)],
     };
-    let kind = Kind::Chain(0);
-    let path = vec![b'0', 0, 0];
     let mut pointers = vec![Pointer {
-        at: first,
-        kind,
-        path,
+        at: fields.number(4)?,
+        kind: Kind::Chain(0),
+        path: vec![b'0', 0, 0],
         depth: 0,
     }];
+    let mut starts = HashSet::new();
     while let Some(pointer) = pointers.pop() {
+        if !starts.insert(pointer.at) {
+            return damaged("directories point to each other");
+        }
         read_one(reader, block, pointer, &mut found, &mut pointers)?;
+        if pointers.len() > MOST {
+            return damaged("it has too many directories");
+        }
     }
     Ok(found)
 }
@@ -135,54 +128,34 @@ fn read_one(
     found: &mut Directories,
     pointers: &mut Vec<Pointer>,
 ) -> Result<()> {
-    let order = found.order;
-    let start = block.start.saturating_add(pointer.at);
-    let inside = |span: Span| span.length > 0 && block.contains(span);
-    if !inside(Span::new(start, 2)) {
-        return damaged("a directory lies outside");
-    }
-    let count = reader.number(start, 2, order)?;
-    let table = Span::new(start, 2 + 12 * count);
-    let next = Span::new(table.end(), 4);
-    if !inside(table) {
-        return damaged("a directory ends outside");
-    }
-    if !found.starts.insert(start) {
-        return damaged("directories point to each other");
-    }
-    reader.count(WEIGHT * (1 + count))?;
-    let has_next = inside(next);
-    found.covered.push(Span::between(
-        start,
-        if has_next { next.end() } else { table.end() },
-    ));
-    let raw = reader.bytes(table)?[2..].to_vec();
+    let table = block.skip(pointer.at);
+    let mut fields = Fields::in_order(reader, table, found.order);
+    let count = fields.number(2)?;
+    fields.reader.count(WEIGHT * (1 + count))?;
     let mut entries = Vec::with_capacity(count as usize);
-    for (n, raw) in raw.chunks_exact(12).enumerate() {
-        let number = |from: usize, to: usize| order.number(&raw[from..to]);
-        let (tag, kind) = (number(0, 2) as u16, number(2, 4) as u16);
-        let (count, field) = (number(4, 8) as u32, number(8, 12));
-        let length = size_of(kind) * u64::from(count);
-        let is_inline = length <= 4;
-        let value = match is_inline {
+    for _ in 0..count {
+        let (tag, kind) = (fields.number(2)? as u16, fields.number(2)? as u16);
+        let count = fields.number(4)?;
+        let length = size_of(kind) * count;
+        let mut value = fields.span(4)?;
+        match length {
             // A type that does not exist: the field is all there is to know.
-            true if size_of(kind) == 0 => Span::new(start + 10 + 12 * n as u64, 4),
-            true => Span::new(start + 10 + 12 * n as u64, length),
-            false => Span::new(block.start.saturating_add(field), length),
-        };
-        if value.length > 0 && !inside(value) {
-            return damaged("a tag's value lies outside");
+            _ if size_of(kind) == 0 => {}
+            0..=4 => value.length = length,
+            _ => {
+                let at = fields.reader.number(value.start, 4, found.order)?;
+                value = Fields::new(fields.reader, block.skip(at)).span(length)?;
+                found.covered.push(value);
+            }
         }
-        if !is_inline {
-            found.covered.push(value);
-        }
+        let count = count as u32;
         let entry = Entry {
             tag,
             kind,
             count,
             value,
         };
-        let kinds = match tag {
+        let of = match tag {
             SUB => Some(Kind::Sub),
             EXIF => Some(Kind::Exif),
             GPS => Some(Kind::Gps),
@@ -190,49 +163,41 @@ fn read_one(
             _ => None,
         };
         let is_pointer = matches!(kind, 4 | 13) && count > 0 && (tag == SUB || count == 1);
-        match kinds {
-            Some(kind) if is_pointer => point(reader, order, &pointer, entry, kind, pointers)?,
-            _ => entries.push(entry),
+        match of.filter(|_| is_pointer) {
+            Some(kind) => point(fields.reader, found.order, &pointer, entry, kind, pointers)?,
+            None => entries.push(entry),
         }
     }
     entries.sort_by_key(|entry: &Entry| entry.tag);
-    let next = if has_next {
-        reader.number(next.start, 4, order)?
-    } else {
+    // Some programs leave it out.
+    let next = if fields.rest.length < 4 {
         0
+    } else {
+        fields.number(4)?
     };
+    found
+        .covered
+        .push(Span::between(table.start, fields.rest.start));
     match pointer.kind {
         Kind::Chain(n) if next != 0 => {
-            let (kind, n) = (
-                Kind::Chain(n.saturating_add(1)),
-                n.saturating_add(1).to_le_bytes(),
-            );
-            let path = vec![b'0', n[0], n[1]];
+            let n = n.saturating_add(1);
+            let [low, high] = n.to_le_bytes();
             pointers.push(Pointer {
                 at: next,
-                kind,
-                path,
+                kind: Kind::Chain(n),
+                path: vec![b'0', low, high],
                 depth: 0,
             });
         }
         Kind::Sub if next != 0 => {
-            let path = [&pointer.path[..], b"n"].concat();
-            let depth = pointer.depth + 1;
-            if depth > LONGEST {
-                return damaged("directories are too deep");
-            }
-            pointers.push(Pointer {
-                at: next,
-                kind: Kind::Sub,
-                path,
-                depth,
-            });
+            return damaged("a directory within a picture has another after it");
         }
         _ => {}
     }
+    let Pointer { kind, path, .. } = pointer;
     found.all.push(Directory {
-        kind: pointer.kind,
-        path: pointer.path,
+        kind,
+        path,
         entries,
     });
     Ok(())
@@ -250,41 +215,26 @@ fn point(
     if from.depth >= DEEPEST || entry.count as usize > MOST {
         return damaged("directories are too deep or too many");
     }
-    let raw = reader.bytes(entry.value)?.to_vec();
-    for (n, raw) in raw.chunks_exact(4).enumerate() {
-        let n = (n as u16).to_le_bytes();
-        let path = [&from.path[..], &entry.tag.to_le_bytes(), &n].concat();
+    for (n, at) in (0_u16..).zip(numbers(reader, order, entry)?.unwrap_or_default()) {
+        let path = [&from.path[..], &entry.tag.to_le_bytes(), &n.to_le_bytes()].concat();
+        let depth = from.depth + 1;
         pointers.push(Pointer {
-            at: order.number(raw),
+            at,
             kind,
             path,
-            depth: from.depth + 1,
+            depth,
         });
-    }
-    if pointers.len() > MOST {
-        return damaged("it has too many directories");
     }
     Ok(())
 }
 
 /// The numbers of a value: bytes, short or long ones.
 pub fn numbers(reader: &mut Reader, order: Order, entry: Entry) -> Result<Option<Vec<u64>>> {
-    let size = size_of(entry.kind);
     if !matches!(entry.kind, 1 | 3 | 4 | 13) {
         return Ok(None);
     }
     reader.count(u64::from(entry.count))?;
-    let mut numbers = Vec::with_capacity(entry.count.min(1 << 16) as usize);
-    let mut rest = entry.value;
-    while rest.length > 0 {
-        let now = Span::new(rest.start, rest.length.min(32 << 10));
-        let bytes = reader.bytes(now)?;
-        numbers.extend(
-            bytes
-                .chunks_exact(size as usize)
-                .map(|raw| order.number(raw)),
-        );
-        rest = rest.skip(now.length);
-    }
-    Ok(Some(numbers))
+    let mut fields = Fields::in_order(reader, entry.value, order);
+    let numbers = (0..entry.count).map(|_| fields.number(size_of(entry.kind)));
+    Ok(Some(numbers.collect::<Result<_>>()?))
 }

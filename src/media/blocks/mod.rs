@@ -3,6 +3,7 @@
 pub mod boxes;
 pub mod comments;
 pub mod exif;
+pub mod gaps;
 pub mod id3;
 pub mod ifd;
 pub mod irb;

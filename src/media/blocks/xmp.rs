@@ -1,4 +1,4 @@
-//! XMP, read without an XML parser: single values by name.
+//! XMP, read without an XML parser: values by name.
 
 use super::super::source::{Reader, Result};
 use super::super::span::Span;
@@ -14,29 +14,31 @@ pub fn text(reader: &mut Reader, block: Span) -> Result<String> {
     Ok(String::from_utf8_lossy(reader.bytes(block)?).into_owned())
 }
 
-/// The first value of a property, written as an attribute or as an element.
-pub fn value<'a>(text: &'a str, property: &str) -> Option<&'a str> {
-    let mut rest = text;
-    while let Some(at) = rest.find(property) {
-        rest = &rest[at + property.len()..];
-        let after = rest.trim_start();
-        let (value, end) = match after.strip_prefix('=') {
-            Some(value) => {
-                let value = value.trim_start();
-                (value.get(1..)?, value.chars().next()?)
-            }
-            None => match after.strip_prefix('>') {
-                Some(value) => (value, '<'),
-                None => continue,
-            },
+/// The first values of a property: an attribute, an element, or the items of a list.
+pub fn values<'a>(text: &'a str, property: &str) -> Vec<&'a str> {
+    if let Some((_, after)) = text.split_once(&format!("<{property}>")) {
+        let end = format!("</{property}>");
+        let inside = after.split_once(&end).map_or("", |(inside, _)| inside);
+        let items = inside.split("<rdf:li").skip(1);
+        let items = items.filter_map(|item| item.split_once('>')?.1.split_once('<'));
+        let items: Vec<&str> = items.map(|(value, _)| value.trim()).collect();
+        return if items.is_empty() {
+            vec![inside.trim()]
+        } else {
+            items
         };
-        return value.find(end).map(|end| value[..end].trim());
     }
-    None
+    let attribute = text.split_once(&format!("{property}="));
+    let value = attribute.and_then(|(_, after)| {
+        let quote = after.chars().next()?;
+        after.get(1..)?.split_once(quote)
+    });
+    value.map(|(value, _)| value.trim()).into_iter().collect()
 }
 
 /// The orientation that a block gives the picture.
 pub fn orientation(reader: &mut Reader, block: Span) -> Result<Option<u16>> {
     let text = text(reader, block)?;
-    Ok(value(&text, "tiff:Orientation").and_then(|value| value.parse().ok()))
+    let values = values(&text, "tiff:Orientation");
+    Ok(values.first().and_then(|value| value.parse().ok()))
 }

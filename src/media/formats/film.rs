@@ -1,13 +1,60 @@
 //! MP4, MOV and M4A: tracks, whatever their order, their chunks and their tags are.
 
-use super::super::blocks::boxes::{self, Fields, IsoBox};
+use super::super::blocks::boxes::{self, IsoBox, Rules};
+use super::super::fields::Fields;
 use super::super::part::Part;
 use super::super::payload::{Draft, Format};
-use super::super::source::{Reader, Result, damaged, unsupported};
+use super::super::source::{Reader, Result, unsupported};
 use super::super::span::Span;
-use super::{Parser, codec, samples};
+use super::{Parser, codec, samples, times};
 
 pub struct Film;
+
+const FILE: Rules = Rules {
+    name: b"top",
+    once: &[b"moov"],
+    skipped: &[b"ftyp", b"mdat"],
+};
+
+const MOVIE: Rules = Rules {
+    name: b"moov",
+    once: &[b"mvhd"],
+    skipped: &[b"trak", b"udta", b"iods", b"meta"],
+};
+
+/// References to other tracks are skipped: these have other numbers in a copy.
+const TRACK: Rules = Rules {
+    name: b"trak",
+    once: &[b"tkhd", b"mdia", b"edts"],
+    skipped: &[b"udta", b"meta", b"tref"],
+};
+
+const MEDIA: Rules = Rules {
+    name: b"mdia",
+    once: &[b"mdhd", b"hdlr", b"minf"],
+    skipped: &[b"elng"],
+};
+
+const INFORMATION: Rules = Rules {
+    name: b"minf",
+    once: &[b"dinf", b"stbl"],
+    skipped: &[b"vmhd", b"smhd", b"hmhd", b"nmhd", b"gmhd", b"hdlr"],
+};
+
+/// Tables that say where to begin when a part is skipped are harmless.
+const TABLES: Rules = Rules {
+    name: b"stbl",
+    once: &[
+        b"stsd", b"stts", b"ctts", b"stsc", b"stsz", b"stco", b"co64",
+    ],
+    skipped: &[b"stss", b"stps", b"sdtp", b"cslg"],
+};
+
+/// Tags of 3GPP and QuickTime.
+const USER_DATA: [&[u8; 4]; 19] = [
+    b"free", b"skip", b"hnti", b"loci", b"titl", b"dscp", b"cprt", b"perf", b"auth", b"gnre",
+    b"rtng", b"clsf", b"kywd", b"yrrc", b"albm", b"date", b"name", b"coll", b"tagc",
+];
 
 impl Parser for Film {
     fn format(&self) -> Format {
@@ -16,34 +63,20 @@ impl Parser for Film {
 
     fn begins(&self, head: &[u8]) -> bool {
         // CR3 is a film whose samples are raw pictures.
-        if head.get(8..12) == Some(b"crx ") {
-            return false;
-        }
+        let is_raw = head.get(8..12) == Some(b"crx ");
         let kind = head.get(4..8).unwrap_or_default();
-        [&b"ftyp"[..], b"moov", b"mdat", b"wide", b"free", b"skip"].contains(&kind)
+        !is_raw && [&b"ftyp"[..], b"moov", b"mdat", b"wide", b"free", b"skip"].contains(&kind)
     }
 
     fn parse(&self, reader: &mut Reader, draft: &mut Draft) -> Result<bool> {
         let whole = reader.whole();
-        let top = boxes::read(reader, whole)?;
+        let (picture, xmp) = (&mut draft.parts.picture, &mut draft.blocks.xmp);
+        let top = boxes::take(reader, whole, &FILE, picture, xmp)?;
         let Some(moov) = boxes::find(&top, b"moov") else {
             return Ok(false);
         };
-        for one in top {
-            match &one.kind {
-                b"mdat" | b"free" | b"skip" | b"wide" => {}
-                b"moov" if one.whole == moov.whole => {}
-                b"moof" => return unsupported("films in fragments"),
-                b"uuid" if boxes::is_xmp(reader, one)? => draft.blocks.xmp.push(one.body.skip(16)),
-                b"ftyp" if reader.has(one.body.start, b"qt  ")? => {
-                    draft.parts.picture.put(b"qt", b"")
-                }
-                b"ftyp" => {}
-                kind => draft
-                    .parts
-                    .picture
-                    .put_span(&[b"top", &kind[..]].concat(), one.body),
-            }
+        if reader.has(4, b"ftypqt  ")? {
+            picture.put(b"qt", b"");
         }
         draft.blocks.film.push(moov.body);
         take_movie(reader, moov, draft)?;
@@ -54,43 +87,28 @@ impl Parser for Film {
 }
 
 fn take_movie(reader: &mut Reader, moov: IsoBox, draft: &mut Draft) -> Result<()> {
-    let children = boxes::read(reader, moov.body)?;
-    let Some(mvhd) = boxes::find(&children, b"mvhd") else {
-        return damaged("a film has no header");
-    };
-    let ticks = take_header(reader, mvhd, draft)?;
-    let mut tracks = Vec::new();
+    let (picture, xmp) = (&mut draft.parts.picture, &mut draft.blocks.xmp);
+    let children = boxes::take(reader, moov.body, &MOVIE, picture, xmp)?;
+    let ticks = take_header(reader, boxes::need(&children, b"mvhd")?, draft)?;
+    let mut shown = Vec::new();
     for one in children {
         match &one.kind {
-            b"mvhd" | b"iods" | b"free" | b"skip" | b"meta" => {}
-            b"trak" => tracks.push(Track::read(reader, one)?),
+            b"trak" => {
+                let (kind, part) = take_track(reader, one, ticks, draft)?;
+                let is_first = matches!(&kind, b"vide" | b"soun") && !shown.contains(&kind);
+                shown.extend(is_first.then_some(kind));
+                match is_first {
+                    true => draft.parts.picture.append(&part),
+                    false => draft.parts.more.append(&part),
+                }
+            }
             b"udta" => take_user_data(reader, one, draft)?,
-            b"mvex" => return unsupported("films in fragments"),
-            b"cmov" => return unsupported("a compressed header"),
-            b"uuid" if boxes::is_xmp(reader, one)? => draft.blocks.xmp.push(one.body.skip(16)),
-            kind => draft
-                .parts
-                .picture
-                .put_span(&[b"moov", &kind[..]].concat(), one.body),
+            _ => {}
         }
     }
-    for kind in [b"vide", b"soun"] {
-        let Some(n) = tracks.iter().position(|track| &track.kind == kind) else {
-            continue;
-        };
-        let track = tracks.remove(n);
-        let mut part = std::mem::take(&mut draft.parts.picture);
-        track.take(reader, ticks, &mut part, draft)?;
-        draft.parts.picture = part;
-    }
-    if draft.parts.picture.from_file() == 0 {
+    if shown.is_empty() {
         return unsupported("a film without picture and sound");
     }
-    let mut part = Part::default();
-    for track in tracks {
-        track.take(reader, ticks, &mut part, draft)?;
-    }
-    draft.parts.more.append(&part);
     Ok(())
 }
 
@@ -110,21 +128,17 @@ fn put_matrix(name: &[u8], span: Span, reader: &mut Reader, part: &mut Part) -> 
 
 /// Takes the header of the film; returns the ticks of its clock in a second.
 fn take_header(reader: &mut Reader, mvhd: IsoBox, draft: &mut Draft) -> Result<u64> {
-    let mut fields = Fields {
-        reader,
-        rest: mvhd.body,
-    };
-    let (version, _) = fields.version()?;
-    let size = if version == 0 { 4 } else { 8 };
+    let mut fields = Fields::new(reader, mvhd.body);
+    let size = if fields.version()?.0 == 0 { 4 } else { 8 };
     fields.span(2 * size)?;
     let ticks = fields.number(4)?;
     fields.span(size)?;
-    let (rate, volume) = (fields.number(4)?, fields.number(2)?);
+    let speed = fields.span(6)?;
     fields.span(10)?;
     let matrix = fields.span(36)?;
-    if (rate, volume) != (0x10000, 0x100) {
-        let speed = [rate.to_le_bytes(), volume.to_le_bytes()].concat();
-        draft.parts.picture.put(b"speed", &speed);
+    // As it was taken, at full volume.
+    if !reader.has(speed.start, &[0, 1, 0, 0, 1, 0])? {
+        draft.parts.picture.put_span(b"speed", speed);
     }
     put_matrix(b"movie", matrix, reader, &mut draft.parts.orientation)?;
     Ok(ticks)
@@ -134,28 +148,10 @@ fn take_header(reader: &mut Reader, mvhd: IsoBox, draft: &mut Draft) -> Result<u
 fn take_user_data(reader: &mut Reader, udta: IsoBox, draft: &mut Draft) -> Result<()> {
     for one in boxes::read(reader, udta.body)? {
         match &one.kind {
-            [0xA9, ..]
-            | b"free"
-            | b"skip"
-            | b"hnti"
-            | b"loci"
-            | b"titl"
-            | b"dscp"
-            | b"cprt"
-            | b"perf"
-            | b"auth"
-            | b"gnre"
-            | b"rtng"
-            | b"clsf"
-            | b"kywd"
-            | b"yrrc"
-            | b"albm"
-            | b"date"
-            | b"name"
-            | b"coll"
-            | b"tagc" => {}
+            [0xA9, ..] => {}
             b"XMP_" => draft.blocks.xmp.push(one.body),
             b"meta" => take_gapless(reader, one, draft)?,
+            kind if USER_DATA.contains(&kind) => {}
             kind => draft.parts.notes.put_span(kind, one.body),
         }
     }
@@ -171,154 +167,82 @@ fn take_gapless(reader: &mut Reader, meta: IsoBox, draft: &mut Draft) -> Result<
         return Ok(());
     };
     for one in boxes::read(reader, ilst.body)? {
-        if &one.kind != b"----" {
-            continue;
-        }
-        let parts = boxes::read(reader, one.body)?;
-        let name = boxes::find(&parts, b"name").map_or(0, |name| name.body.start + 4);
-        let data = boxes::find(&parts, b"data");
-        if let Some(data) = data.filter(|_| name > 0)
-            && reader.has(name, b"iTunSMPB")?
-        {
-            draft.parts.picture.put_span(b"gapless", data.body);
+        let start = Span::new(one.body.start, one.body.length.min(256));
+        let mut names = reader.bytes(start)?.windows(8);
+        if &one.kind == b"----" && names.any(|name| name == b"iTunSMPB") {
+            draft.parts.picture.put_span(b"gapless", one.body);
         }
     }
     Ok(())
 }
 
-/// A track, with its boxes.
-struct Track {
-    kind: [u8; 4],
-    tkhd: IsoBox,
-    mdhd: IsoBox,
-    children: Vec<IsoBox>,
-    media: Vec<IsoBox>,
-}
-
-impl Track {
-    fn read(reader: &mut Reader, trak: IsoBox) -> Result<Self> {
-        let children = boxes::read(reader, trak.body)?;
-        let Some(mdia) = boxes::find(&children, b"mdia") else {
-            return damaged("a track has no media");
-        };
-        let media = boxes::read(reader, mdia.body)?;
-        let found = (
-            boxes::find(&children, b"tkhd"),
-            boxes::find(&media, b"mdhd"),
-            boxes::find(&media, b"hdlr"),
-        );
-        let (Some(tkhd), Some(mdhd), Some(hdlr)) = found else {
-            return damaged("a track has no header");
-        };
-        let mut fields = Fields {
-            reader,
-            rest: hdlr.body,
-        };
-        fields.span(8)?;
-        let kind = (fields.number(4)? as u32).to_be_bytes();
-        Ok(Self {
-            kind,
-            tkhd,
-            mdhd,
-            children,
-            media,
-        })
-    }
-
-    fn take(
-        self,
-        reader: &mut Reader,
-        movie: u64,
-        part: &mut Part,
-        draft: &mut Draft,
-    ) -> Result<()> {
-        part.put(b"track", &self.kind);
-        self.take_header(reader, part, draft)?;
-        let mut edits = None;
-        for one in self.children {
-            match &one.kind {
-                b"tkhd" | b"mdia" | b"meta" | b"free" | b"skip" => {}
-                b"udta" => take_user_data(reader, one, draft)?,
-                b"edts" => edits = boxes::child(reader, one, b"elst")?,
-                // References to other tracks, which have other numbers in a copy.
-                b"tref" => draft.parts.more.put_span(b"tref", one.body),
-                kind => part.put_span(&[b"trak", &kind[..]].concat(), one.body),
-            }
-        }
-        let mut fields = Fields {
-            reader,
-            rest: self.mdhd.body,
-        };
-        let (version, _) = fields.version()?;
-        fields.span(if version == 0 { 8 } else { 16 })?;
-        let clock = samples::Clock {
-            movie,
-            track: fields.number(4)?,
-        };
-        for one in self.media {
-            match &one.kind {
-                b"mdhd" | b"hdlr" | b"elng" | b"free" | b"skip" => {}
-                b"minf" => {
-                    for one in boxes::read(reader, one.body)? {
-                        take_information(reader, one, &self.kind, clock, edits, part, draft)?;
-                    }
-                }
-                kind => part.put_span(&[b"mdia", &kind[..]].concat(), one.body),
-            }
-        }
-        Ok(())
-    }
-
-    /// Is it played, how loud, how large, how turned. Its number, times and language are harmless.
-    fn take_header(&self, reader: &mut Reader, part: &mut Part, draft: &mut Draft) -> Result<()> {
-        let mut fields = Fields {
-            reader,
-            rest: self.tkhd.body,
-        };
-        let (version, flags) = fields.version()?;
-        fields.span(if version == 0 { 20 } else { 32 })?;
-        fields.span(12)?;
-        let volume = fields.number(2)?;
-        fields.span(2)?;
-        let matrix = fields.span(36)?;
-        let (width, height) = (fields.number(4)?, fields.number(4)?);
-        let numbers = [u64::from(flags & 1), volume, width, height];
-        part.put(b"header", &numbers.map(u64::to_le_bytes).concat());
-        put_matrix(b"track", matrix, reader, &mut draft.parts.orientation)
-    }
-}
-
-fn take_information(
+/// What a track shows or plays, and which of both it does.
+fn take_track(
     reader: &mut Reader,
-    one: IsoBox,
-    kind: &[u8; 4],
-    clock: samples::Clock,
-    edits: Option<IsoBox>,
+    trak: IsoBox,
+    movie: u64,
+    draft: &mut Draft,
+) -> Result<([u8; 4], Part)> {
+    let (mut part, xmp) = (Part::default(), &mut draft.blocks.xmp);
+    let children = boxes::take(reader, trak.body, &TRACK, &mut part, xmp)?;
+    let mdia = boxes::need(&children, b"mdia")?;
+    let media = boxes::take(reader, mdia.body, &MEDIA, &mut part, xmp)?;
+    let minf = boxes::need(&media, b"minf")?;
+    let inner = boxes::take(reader, minf.body, &INFORMATION, &mut part, xmp)?;
+    let stbl = boxes::need(&inner, b"stbl")?;
+    let tables = boxes::take(reader, stbl.body, &TABLES, &mut part, xmp)?;
+    require_own_data(reader, boxes::need(&inner, b"dinf")?)?;
+
+    let hdlr = boxes::need(&media, b"hdlr")?;
+    let kind = Fields::new(reader, hdlr.body.skip(8)).bytes()?;
+    part.put(b"track", &kind);
+    let tkhd = boxes::need(&children, b"tkhd")?;
+    take_track_header(reader, tkhd, &mut part, draft)?;
+    for udta in children.iter().filter(|one| &one.kind == b"udta") {
+        take_user_data(reader, *udta, draft)?;
+    }
+    let stsd = boxes::need(&tables, b"stsd")?;
+    codec::take(reader, stsd, &kind, &mut part, &mut draft.parts.colour)?;
+    let samples = samples::take(reader, &tables, &mut part)?;
+
+    let mdhd = boxes::need(&media, b"mdhd")?;
+    let mut fields = Fields::new(reader, mdhd.body);
+    let is_short = fields.version()?.0 == 0;
+    fields.span(if is_short { 8 } else { 16 })?;
+    let track = fields.number(4)?;
+    let edits = match boxes::find(&children, b"edts") {
+        Some(edts) => boxes::find(&boxes::read(reader, edts.body)?, b"elst"),
+        None => None,
+    };
+    let clock = times::Clock { movie, track };
+    times::take(reader, &tables, samples, clock, edits, &mut part)?;
+    Ok((kind, part))
+}
+
+/// Is it played, how loud, how large, how turned. Its number, times and language are harmless.
+fn take_track_header(
+    reader: &mut Reader,
+    tkhd: IsoBox,
     part: &mut Part,
     draft: &mut Draft,
 ) -> Result<()> {
-    match &one.kind {
-        b"vmhd" | b"smhd" | b"hmhd" | b"nmhd" | b"gmhd" | b"hdlr" | b"free" | b"skip" => {}
-        b"dinf" => return require_own_data(reader, one),
-        b"stbl" => {
-            let tables = boxes::read(reader, one.body)?;
-            if let Some(stsd) = boxes::find(&tables, b"stsd") {
-                codec::take(reader, stsd, kind, part, &mut draft.parts.colour)?;
-            }
-            samples::take(reader, &tables, clock, edits, part)?;
-        }
-        kind => part.put_span(&[b"minf", &kind[..]].concat(), one.body),
-    }
-    Ok(())
+    let mut fields = Fields::new(reader, tkhd.body);
+    let (version, flags) = fields.version()?;
+    fields.span(if version == 0 { 32 } else { 44 })?;
+    let volume = fields.span(2)?;
+    fields.span(2)?;
+    let matrix = fields.span(36)?;
+    let size = fields.span(8)?;
+    part.put(b"is shown", &[flags as u8 & 1]);
+    part.put_spans(b"header", &[volume, size]);
+    put_matrix(b"track", matrix, reader, &mut draft.parts.orientation)
 }
 
 /// Refuses films whose samples are in other files.
 fn require_own_data(reader: &mut Reader, dinf: IsoBox) -> Result<()> {
-    let Some(dref) = boxes::child(reader, dinf, b"dref")? else {
-        return damaged("a track does not say where its data is");
-    };
+    let dref = boxes::need(&boxes::read(reader, dinf.body)?, b"dref")?;
     for one in boxes::read(reader, dref.body.skip(8))? {
-        if one.body.length < 4 || reader.big(one.body.start, 4)? & 1 == 0 {
+        if Fields::new(reader, one.body).number(4)? & 1 == 0 {
             return unsupported("data in other files");
         }
     }

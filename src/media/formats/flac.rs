@@ -1,8 +1,9 @@
 //! FLAC: blocks of metadata, then frames.
 
 use super::super::blocks::{comments, id3};
+use super::super::fields::Fields;
 use super::super::payload::{Draft, Format};
-use super::super::source::{Reader, Result, damaged};
+use super::super::source::{Reader, Result};
 use super::super::span::Span;
 use super::Parser;
 
@@ -19,30 +20,24 @@ impl Parser for Flac {
 
     fn parse(&self, reader: &mut Reader, draft: &mut Draft) -> Result<bool> {
         let whole = reader.whole();
-        let mut sound = id3::skip_front(reader, whole, draft)?;
+        let sound = id3::skip_front(reader, whole, draft)?;
         if !reader.has(sound.start, b"fLaC")? {
             draft.blocks.id3.clear();
             return Ok(false);
         }
-        sound = sound.skip(4);
+        let mut fields = Fields::new(reader, sound.skip(4));
         let mut is_last = false;
         while !is_last {
-            reader.count(1)?;
-            if sound.length < 4 {
-                return damaged("metadata of FLAC has no end");
-            }
-            let head = reader.big(sound.start, 4)?;
-            is_last = head >> 31 == 1;
-            let (kind, length) = ((head >> 24 & 0x7F) as u8, head & 0x00FF_FFFF);
-            let body = Span::new(sound.start + 4, length);
-            if !sound.contains(body) {
-                return damaged("a block of FLAC ends outside");
-            }
-            sound = sound.skip(4 + length);
-            take_block(reader, kind, body, draft)?;
+            fields.reader.count(1)?;
+            let kind = fields.number(1)? as u8;
+            let length = fields.number(3)?;
+            let body = fields.span(length)?;
+            is_last = kind >> 7 == 1;
+            take_block(fields.reader, kind & 0x7F, body, draft)?;
         }
-        let sound = id3::skip_back(reader, sound)?;
-        draft.parts.picture.put_span(b"frames", sound);
+        let frames = fields.rest;
+        let frames = id3::skip_back(reader, frames)?;
+        draft.parts.picture.put_span(b"frames", frames);
         Ok(true)
     }
 }

@@ -1,10 +1,10 @@
 //! HEIF and AVIF: items, which refer to each other, have properties, and lie in pieces.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use super::super::blocks::boxes::{self, Fields, IsoBox};
-use super::super::blocks::exif;
-use super::super::part::Part;
+use super::super::blocks::boxes::{self, IsoBox, Rules};
+use super::super::blocks::{exif, gaps};
+use super::super::fields::Fields;
 use super::super::payload::{Draft, Format};
 use super::super::source::{Reader, Result, damaged, unsupported};
 use super::super::span::Span;
@@ -16,6 +16,18 @@ const BRANDS: [&[u8; 4]; 12] = [
     b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"mif1", b"mif2", b"msf1", b"avif",
     b"avis", b"miaf",
 ];
+
+const FILE: Rules = Rules {
+    name: b"top",
+    once: &[b"meta"],
+    skipped: &[b"mdat"],
+};
+
+const META: Rules = Rules {
+    name: b"meta",
+    once: &[b"iinf", b"pitm", b"iloc", b"iref", b"iprp", b"idat"],
+    skipped: &[],
+};
 
 impl Parser for Heif {
     fn format(&self) -> Format {
@@ -34,240 +46,183 @@ impl Parser for Heif {
 
     fn parse(&self, reader: &mut Reader, draft: &mut Draft) -> Result<bool> {
         let whole = reader.whole();
-        let top = boxes::read(reader, whole)?;
+        let (picture, xmp) = (&mut draft.parts.picture, &mut draft.blocks.xmp);
+        let top = boxes::take(reader, whole, &FILE, picture, xmp)?;
         let Some(meta) = boxes::find(&top, b"meta") else {
             return Ok(false);
         };
-        // A film may be shown in place of the picture.
-        let has_film = boxes::find(&top, b"moov").is_some();
-        let data: Vec<Span> = top
-            .iter()
-            .filter(|one| &one.kind == b"mdat")
-            .map(|one| one.body)
-            .collect();
-        for one in &top {
-            match &one.kind {
-                b"free" | b"skip" | b"mdat" => {}
-                b"meta" if one.whole == meta.whole => {}
-                b"uuid" if boxes::is_xmp(reader, *one)? => draft.blocks.xmp.push(one.body.skip(16)),
-                kind => draft.parts.picture.put_span(kind, one.body),
-            }
-        }
         let items = Items::read(reader, meta, draft)?;
         items.take(reader, draft)?;
-        let rest = if has_film {
-            &mut draft.parts.picture
-        } else {
-            &mut draft.parts.more
-        };
-        items.put_rest(reader, &data, has_film, rest)?;
+        // A film may be shown in place of the picture: then all data is shown.
+        let has_film = top.iter().any(|one| &one.kind == b"moov");
+        for mdat in top.iter().filter(|one| &one.kind == b"mdat") {
+            match has_film {
+                true => draft.parts.picture.put_span(b"mdat", mdat.body),
+                false => {
+                    gaps::put(
+                        reader,
+                        &items.covered(),
+                        mdat.body,
+                        &mut draft.parts.more,
+                        true,
+                    )?;
+                }
+            }
+        }
         // It is a property of the item; what EXIF says is only for those who take the item out.
         draft.orientation = Some(1);
         Ok(true)
     }
 }
 
-/// An item, with what is known about it.
+/// An item, with what is known about it. A group of items is one that is not listed.
 #[derive(Debug, Default)]
 struct Item {
-    /// Kind, protection and flags; type and encoding of the contents.
     kind: [u8; 4],
+    /// Type, flags and protection; type and encoding of the contents.
     about: Vec<u8>,
-    is_xmp: bool,
     /// Properties, each with a mark if it is essential.
     properties: Vec<(IsoBox, bool)>,
     /// Items that it refers to, by kind.
-    refers: Vec<([u8; 4], Vec<u32>)>,
+    refers: Vec<([u8; 4], Vec<u8>)>,
     data: Vec<Span>,
     /// A piece of it has no length.
     is_open: bool,
 }
 
-struct Items {
-    all: BTreeMap<u32, Item>,
-    primary: u32,
-}
+struct Items(BTreeMap<u64, Item>);
 
 impl Items {
     fn read(reader: &mut Reader, meta: IsoBox, draft: &mut Draft) -> Result<Self> {
-        let mut items = Self {
-            all: BTreeMap::new(),
-            primary: 0,
-        };
-        let children = boxes::read(reader, meta.body.skip(4))?;
-        let Some(list) = boxes::find(&children, b"iinf") else {
-            return damaged("a HEIF file lists no items");
-        };
-        items.read_list(reader, list)?;
+        let (picture, xmp) = (&mut draft.parts.picture, &mut draft.blocks.xmp);
+        let children = boxes::take(reader, meta.body.skip(4), &META, picture, xmp)?;
+        let mut items = Self(BTreeMap::new());
+        items.read_list(reader, boxes::need(&children, b"iinf")?)?;
         let idat = boxes::find(&children, b"idat");
-        let mut seen = BTreeSet::new();
-        for child in &children {
-            let is_known = matches!(
-                &child.kind,
-                b"iinf" | b"pitm" | b"iloc" | b"iref" | b"iprp" | b"idat"
-            );
-            if is_known && !seen.insert(child.kind) {
-                return damaged("a HEIF file has two boxes of one kind");
-            }
-            let mut fields = Fields {
-                reader,
-                rest: child.body,
-            };
-            match &child.kind {
-                b"iinf" | b"idat" | b"free" | b"skip" => {}
-                b"pitm" => {
-                    let (version, _) = fields.version()?;
-                    items.primary = fields.number(if version == 0 { 2 } else { 4 })? as u32;
-                }
-                b"iloc" => items.read_places(&mut fields, idat)?,
-                b"iref" => items.read_references(&mut fields)?,
-                b"iprp" => items.read_properties(reader, *child)?,
-                kind => draft
-                    .parts
-                    .picture
-                    .put_span(&[b"meta", &kind[..]].concat(), child.body),
-            }
+        items.read_places(reader, boxes::need(&children, b"iloc")?, idat)?;
+        if let Some(iref) = boxes::find(&children, b"iref") {
+            items.read_references(reader, iref)?;
         }
-        let primary = items
-            .all
-            .get(&items.primary)
-            .filter(|item| !item.about.is_empty());
-        let Some(primary) = primary else {
-            return damaged("a HEIF file has no primary item");
-        };
+        items.read_properties(reader, boxes::need(&children, b"iprp")?)?;
+
+        let pitm = boxes::need(&children, b"pitm")?;
+        let mut fields = Fields::new(reader, pitm.body);
+        let primary = fields.version()?.0;
+        let primary = fields.number(if primary == 0 { 2 } else { 4 })?;
+        picture.put(b"primary", &primary.to_le_bytes());
+        let listed = items.0.get(&primary).filter(|item| !item.about.is_empty());
+        let refers = listed.map(|item| &item.refers[..]);
         // Which picture is shown then, decoders decide.
-        if primary
-            .refers
-            .iter()
-            .any(|(kind, _)| matches!(kind, b"thmb" | b"auxl"))
-        {
-            return damaged("the primary item belongs to another one");
+        if refers.is_none_or(|all| {
+            all.iter()
+                .any(|(kind, _)| matches!(kind, b"thmb" | b"auxl"))
+        }) {
+            return damaged("the primary item is none, or belongs to another one");
         }
         Ok(items)
     }
 
-    fn read_list(&mut self, reader: &mut Reader, list: IsoBox) -> Result<()> {
-        let mut fields = Fields {
-            reader,
-            rest: list.body,
-        };
-        let (version, _) = fields.version()?;
-        fields.number(if version == 0 { 2 } else { 4 })?;
+    fn read_list(&mut self, reader: &mut Reader, iinf: IsoBox) -> Result<()> {
+        let mut fields = Fields::new(reader, iinf.body);
+        let version = fields.version()?.0;
+        fields.span(if version == 0 { 2 } else { 4 })?;
         let rest = fields.rest;
         for one in boxes::read(reader, rest)? {
-            let mut fields = Fields {
-                reader,
-                rest: one.body,
-            };
+            let mut fields = Fields::new(reader, one.body);
             let (version, flags) = fields.version()?;
             if &one.kind != b"infe" || !matches!(version, 2 | 3) {
                 return unsupported("items of an old version");
             }
-            let id = fields.number(if version == 2 { 2 } else { 4 })? as u32;
-            let protection = fields.number(2)?;
-            let kind = (fields.number(4)? as u32).to_be_bytes();
+            let id = fields.number(if version == 2 { 2 } else { 4 })?;
+            let protection: [u8; 2] = fields.bytes()?;
+            let kind: [u8; 4] = fields.bytes()?;
             let text = fields.rest;
-            if text.length > 4096 {
-                return damaged("an item has a long name");
-            }
-            let text = reader.bytes(text)?;
+            let text = fields.reader.bytes(text)?;
             // The name is for people.
-            let name = text
-                .iter()
-                .position(|byte| *byte == 0)
-                .map_or(text.len(), |end| end + 1);
-            let types = text[name..].to_vec();
-            let about = [
-                &kind[..],
-                &(flags as u16).to_le_bytes(),
-                &protection.to_le_bytes(),
-                &types,
-            ]
-            .concat();
-            let is_xmp = &kind == b"mime" && types.starts_with(b"application/rdf+xml\0");
+            let name = text.iter().position(|byte| *byte == 0);
+            let types = &text[name.map_or(text.len(), |end| end + 1)..];
+            let about = [&kind[..], &flags.to_le_bytes(), &protection, types].concat();
             let item = Item {
                 kind,
                 about,
-                is_xmp,
                 ..Item::default()
             };
-            if self.all.insert(id, item).is_some() {
+            if self.0.insert(id, item).is_some() {
                 return damaged("two items have one number");
             }
         }
         Ok(())
     }
 
-    /// An item, or a group of items: these are not listed.
-    fn item(&mut self, id: u32) -> &mut Item {
-        self.all.entry(id).or_default()
+    fn item(&mut self, id: u64) -> &mut Item {
+        self.0.entry(id).or_default()
     }
 
-    fn read_places(&mut self, fields: &mut Fields, idat: Option<IsoBox>) -> Result<()> {
-        let (version, _) = fields.version()?;
+    fn read_places(
+        &mut self,
+        reader: &mut Reader,
+        iloc: IsoBox,
+        idat: Option<IsoBox>,
+    ) -> Result<()> {
+        let mut fields = Fields::new(reader, iloc.body);
+        let version = fields.version()?.0;
         let sizes = fields.number(2)?;
-        let size = |shift: u64| sizes >> shift & 0xF;
-        let (offset_size, length_size, base_size) = (size(12), size(8), size(4));
-        let index_size = if version == 0 { 0 } else { size(0) };
+        let [of_offset, of_length, of_base, of_index] =
+            [12, 8, 4, 0].map(|shift| sizes >> shift & 0xF);
+        let of_index = if version == 0 { 0 } else { of_index };
         if version > 2
-            || [offset_size, length_size, base_size, index_size]
+            || [of_offset, of_length, of_base, of_index]
                 .iter()
                 .any(|size| *size > 8)
         {
             return damaged("places of items are not sound");
         }
-        let id_size = if version < 2 { 2 } else { 4 };
-        for _ in 0..fields.number(id_size)? {
-            let id = fields.number(id_size)? as u32;
+        let of_id = if version < 2 { 2 } else { 4 };
+        for _ in 0..fields.number(of_id)? {
+            let id = fields.number(of_id)?;
             let method = if version == 0 {
                 0
             } else {
                 fields.number(2)? & 0xF
             };
-            if fields.number(2)? != 0 || method > 1 {
-                return unsupported("items in other files or items");
-            }
             let area = match (method, idat) {
                 (0, _) => fields.reader.whole(),
-                (_, Some(idat)) => idat.body,
-                _ => return damaged("an item lies in a box that is not there"),
+                (1, Some(idat)) => idat.body,
+                _ => return unsupported("items within items"),
             };
-            let base = fields.number(base_size)?;
-            let (mut data, mut is_open) = (Vec::new(), false);
+            if fields.number(2)? != 0 {
+                return unsupported("items in other files");
+            }
+            let base = fields.number(of_base)?;
+            let item = self.item(id);
             for _ in 0..fields.number(2)? {
                 fields.reader.count(1)?;
-                fields.number(index_size)?;
-                let (offset, length) = (fields.number(offset_size)?, fields.number(length_size)?);
-                let start = base
-                    .checked_add(offset)
-                    .and_then(|start| start.checked_add(area.start));
-                let span = start.map(|start| Span::new(start, length));
-                match span.filter(|span| area.contains(*span)) {
-                    Some(span) if length > 0 => data.push(span),
+                fields.number(of_index)?;
+                let (offset, length) = (fields.number(of_offset)?, fields.number(of_length)?);
+                let area = area.skip(base).skip(offset);
+                match length {
                     // It would end with the file. Programs write it for tags that they removed.
-                    Some(_) => is_open = true,
-                    None => return damaged("an item lies outside"),
+                    0 => item.is_open = true,
+                    _ => item
+                        .data
+                        .push(Fields::new(fields.reader, area).span(length)?),
                 }
             }
-            let item = self.item(id);
-            (item.data, item.is_open) = (data, is_open);
         }
         Ok(())
     }
 
-    fn read_references(&mut self, fields: &mut Fields) -> Result<()> {
-        let (version, _) = fields.version()?;
-        let id_size = if version == 0 { 2 } else { 4 };
-        for one in boxes::read(fields.reader, fields.rest)? {
-            let mut fields = Fields {
-                reader: fields.reader,
-                rest: one.body,
-            };
-            let from = fields.number(id_size)? as u32;
+    fn read_references(&mut self, reader: &mut Reader, iref: IsoBox) -> Result<()> {
+        let mut fields = Fields::new(reader, iref.body);
+        let of_id = if fields.version()?.0 == 0 { 2 } else { 4 };
+        let rest = fields.rest;
+        for one in boxes::read(reader, rest)? {
+            let mut fields = Fields::new(reader, one.body);
+            let from = fields.number(of_id)?;
             let mut to = Vec::new();
             for _ in 0..fields.number(2)? {
                 fields.reader.count(1)?;
-                to.push(fields.number(id_size)? as u32);
+                to.extend(fields.number(of_id)?.to_le_bytes());
             }
             self.item(from).refers.push((one.kind, to));
         }
@@ -276,187 +231,98 @@ impl Items {
 
     fn read_properties(&mut self, reader: &mut Reader, iprp: IsoBox) -> Result<()> {
         let children = boxes::read(reader, iprp.body)?;
-        let Some(ipco) = boxes::find(&children, b"ipco") else {
-            return damaged("properties are missing");
-        };
+        let ipco = boxes::need(&children, b"ipco")?;
         let known = boxes::read(reader, ipco.body)?;
         for ipma in children.iter().filter(|one| &one.kind == b"ipma") {
-            let mut fields = Fields {
-                reader,
-                rest: ipma.body,
-            };
+            let mut fields = Fields::new(reader, ipma.body);
             let (version, flags) = fields.version()?;
-            let index_size = if flags & 1 == 0 { 1 } else { 2 };
+            let (of_index, essential) = if flags & 1 == 0 {
+                (1, 0x80)
+            } else {
+                (2, 0x8000)
+            };
             for _ in 0..fields.number(4)? {
-                let id = fields.number(if version == 0 { 2 } else { 4 })? as u32;
+                let id = fields.number(if version == 0 { 2 } else { 4 })?;
                 for _ in 0..fields.number(1)? {
                     fields.reader.count(4)?;
-                    let field = fields.number(index_size)?;
-                    let essential = 1 << (8 * index_size - 1);
-                    let index = (field & (essential - 1)) as usize;
-                    let property = index.checked_sub(1).and_then(|index| known.get(index));
-                    match property {
-                        Some(property) => {
-                            self.item(id)
-                                .properties
-                                .push((*property, field & essential != 0));
-                        }
-                        None if index == 0 => {}
-                        None => return damaged("a property is not there"),
-                    }
+                    let field = fields.number(of_index)?;
+                    let Some(index) = (field & (essential - 1)).checked_sub(1) else {
+                        continue;
+                    };
+                    let Some(property) = known.get(index as usize) else {
+                        return damaged("a property is not there");
+                    };
+                    let property = (*property, field & essential != 0);
+                    self.item(id).properties.push(property);
                 }
             }
         }
         Ok(())
     }
 
-    /// Items that the primary one is made of, and those that make it transparent.
-    fn of_picture(&self, reader: &mut Reader) -> Result<BTreeSet<u32>> {
-        let mut picture = BTreeSet::new();
-        let mut next = vec![self.primary];
-        while let Some(id) = next.pop() {
-            if !picture.insert(id) {
-                continue;
-            }
-            let refers = self.all.get(&id).into_iter().flat_map(|item| &item.refers);
-            let parts =
-                refers.filter(|(kind, _)| kind != b"auxl" && kind != b"thmb" && kind != b"cdsc");
-            next.extend(parts.flat_map(|(_, to)| to));
-            for (other, item) in &self.all {
-                let mut refers = item.refers.iter();
-                let is_auxiliary = refers.any(|(kind, to)| kind == b"auxl" && to.contains(&id));
-                if is_auxiliary && is_alpha(reader, item)? {
-                    next.push(*other);
-                }
-            }
-            reader.count(self.all.len() as u64)?;
-        }
-        Ok(picture)
+    /// Places of all items.
+    fn covered(&self) -> Vec<Span> {
+        self.0.values().flat_map(|item| item.data.clone()).collect()
     }
 
+    /// Puts all items but tags and thumbnails.
     fn take(&self, reader: &mut Reader, draft: &mut Draft) -> Result<()> {
-        let picture = self.of_picture(reader)?;
-        draft
-            .parts
-            .picture
-            .put(b"primary", &self.primary.to_le_bytes());
-        for (id, item) in &self.all {
+        for (id, item) in &self.0 {
             let is_thumbnail = item.refers.iter().any(|(kind, _)| kind == b"thmb");
-            match picture.contains(id) {
-                true => {
-                    let parts = &mut draft.parts;
-                    item.put(
-                        *id,
-                        reader,
-                        &mut parts.picture,
-                        Some((&mut parts.orientation, &mut parts.colour)),
-                    )?;
-                }
-                false if &item.kind == b"Exif" => item.take_exif(reader, draft)?,
-                false if item.is_xmp => draft.blocks.xmp.extend(item.data.first()),
-                false if is_thumbnail => {}
-                false => item.put(*id, reader, &mut draft.parts.more, None)?,
+            let types = item.about.get(10..).unwrap_or_default();
+            let is_xmp = types.starts_with(b"application/rdf+xml\0");
+            match &item.kind {
+                b"Exif" => item.take_exif(reader, draft)?,
+                b"mime" if is_xmp => draft.blocks.xmp.extend(item.data.first()),
+                _ if is_thumbnail => {}
+                _ => item.put(*id, reader, draft)?,
             }
         }
         Ok(())
     }
-
-    /// Puts bytes of the data that are in no item, but for zeros.
-    fn put_rest(
-        &self,
-        reader: &mut Reader,
-        data: &[Span],
-        has_place: bool,
-        part: &mut Part,
-    ) -> Result<()> {
-        let mut covered: Vec<Span> = self
-            .all
-            .values()
-            .flat_map(|item| item.data.clone())
-            .collect();
-        covered.sort_unstable();
-        for data in data {
-            let mut end = data.start;
-            let ends = covered.iter().copied().filter(|span| data.contains(*span));
-            for span in ends.chain([Span::new(data.end(), 0)]) {
-                let gap = Span::between(end, span.start);
-                end = end.max(span.end());
-                let is_short = gap.length <= 64 << 10;
-                if gap.length > 0 && !(is_short && reader.is_zero(gap)?) {
-                    let place = if has_place { gap.start } else { 0 };
-                    part.put_span(&[b"gap", &place.to_le_bytes()[..]].concat(), gap);
-                }
-            }
-        }
-        Ok(())
-    }
-}
-
-fn is_alpha(reader: &mut Reader, item: &Item) -> Result<bool> {
-    for (property, _) in &item.properties {
-        let name = property.body.skip(4);
-        if &property.kind == b"auxC"
-            && (reader.has(name.start, b"urn:mpeg:mpegB:cicp:systems:auxiliary:alpha")?
-                || reader.has(name.start, b"urn:mpeg:hevc:2015:auxid:1")?)
-        {
-            return Ok(true);
-        }
-    }
-    Ok(false)
 }
 
 impl Item {
-    /// Puts the item into a part; how it is turned, and its colours, into others.
-    fn put(
-        &self,
-        id: u32,
-        reader: &mut Reader,
-        part: &mut Part,
-        mut others: Option<(&mut Part, &mut Part)>,
-    ) -> Result<()> {
+    /// Puts the item into the picture; how it is turned, and its colours, into others.
+    fn put(&self, id: u64, reader: &mut Reader, draft: &mut Draft) -> Result<()> {
         if self.is_open {
             return unsupported("items without a length");
         }
-        part.put(b"item", &id.to_le_bytes());
-        part.put(b"about", &self.about);
+        let parts = &mut draft.parts;
+        parts.picture.put(b"item", &id.to_le_bytes());
+        parts.picture.put(b"about", &self.about);
         for (property, is_essential) in &self.properties {
-            let is_icc = &property.kind == b"colr"
-                && (reader.has(property.body.start, b"prof")?
-                    || reader.has(property.body.start, b"rICC")?);
-            let of = match (&property.kind, &mut others) {
-                (b"irot" | b"imir", Some((orientation, _))) => &mut **orientation,
-                (_, Some((_, colour))) if is_icc => &mut **colour,
-                _ => &mut *part,
+            let is_icc =
+                reader.has_in(property.body, b"prof")? || reader.has_in(property.body, b"rICC")?;
+            let part = match &property.kind {
+                b"irot" | b"imir" => &mut parts.orientation,
+                b"colr" if is_icc => &mut parts.colour,
+                _ => &mut parts.picture,
             };
             let name = [
                 &property.kind[..],
                 &id.to_le_bytes(),
                 &[u8::from(*is_essential)],
-            ]
-            .concat();
-            of.put_span(&name, property.body);
+            ];
+            part.put_span(&name.concat(), property.body);
         }
         for (kind, to) in &self.refers {
-            let to: Vec<u8> = to.iter().flat_map(|id| id.to_le_bytes()).collect();
-            part.put(&[b"refers", &kind[..]].concat(), &to);
+            parts.picture.put(&[b"refers", &kind[..]].concat(), to);
         }
-        part.put_spans(b"data", &self.data);
+        parts.picture.put_spans(b"data", &self.data);
         Ok(())
     }
 
     /// The block begins after its own offset, which counts from after itself.
     fn take_exif(&self, reader: &mut Reader, draft: &mut Draft) -> Result<()> {
-        let [data] = self.data[..] else {
-            if !self.data.is_empty() {
-                draft.parts.more.put_spans(b"exif", &self.data);
+        match self.data[..] {
+            [data] if data.length > 4 => {
+                let offset = reader.big(data.start, 4)?;
+                exif::take_beside(reader, data.skip(4).skip(offset), draft)?;
             }
-            return Ok(());
-        };
-        let offset = if data.length < 4 {
-            0
-        } else {
-            reader.big(data.start, 4)?
-        };
-        exif::take(reader, data.skip(4).skip(offset), draft)
+            [] => {}
+            _ => draft.parts.more.put_spans(b"exif", &self.data),
+        }
+        Ok(())
     }
 }

@@ -2,9 +2,9 @@
 
 use super::super::blocks::{exif, ifd, irb};
 use super::super::payload::{Draft, Format};
-use super::super::source::{Reader, Result, damaged};
+use super::super::source::{Reader, Result, damaged, if_sound};
 use super::super::span::Span;
-use super::Parser;
+use super::{Parser, is_square};
 
 pub struct Jpeg;
 
@@ -18,8 +18,7 @@ impl Parser for Jpeg {
     }
 
     fn parse(&self, reader: &mut Reader, draft: &mut Draft) -> Result<bool> {
-        let whole = reader.whole();
-        take(reader, whole, draft)?;
+        take(reader, draft)?;
         Ok(true)
     }
 }
@@ -50,12 +49,9 @@ impl Seen {
     }
 }
 
-/// Takes a JPEG image that fills a span.
-pub fn take(reader: &mut Reader, span: Span, draft: &mut Draft) -> Result<()> {
-    if !reader.has(span.start, &[0xFF, 0xD8])? {
-        return damaged("a JPEG image does not begin as one");
-    }
+fn take(reader: &mut Reader, draft: &mut Draft) -> Result<()> {
     let mut seen = Seen::default();
+    let span = reader.whole();
     let mut rest = span.skip(2);
     let scans = loop {
         rest = skip_fill(reader, rest)?;
@@ -78,15 +74,11 @@ pub fn take(reader: &mut Reader, span: Span, draft: &mut Draft) -> Result<()> {
         draft.parts.colour.put_spans(b"icc", &seen.icc);
     }
     let end = end_of_image(reader, span, scans, &seen)?;
-    draft
-        .parts
-        .picture
-        .put_span(b"scans", Span::between(scans.start, end));
+    let scans = Span::between(scans.start, end);
+    draft.parts.picture.put_span(b"scans", scans);
     if end < span.end() {
-        draft
-            .parts
-            .more
-            .put_span(b"after", Span::between(end, span.end()));
+        let after = Span::between(end, span.end());
+        draft.parts.more.put_span(b"after", after);
     }
     Ok(())
 }
@@ -125,16 +117,12 @@ fn take_segment(
     draft: &mut Draft,
 ) -> Result<()> {
     let body = segment.skip(4);
-    let mut begins = |name: &[u8]| {
-        Ok::<_, super::super::source::LookError>(
-            body.length >= name.len() as u64 && reader.has(body.start, name)?,
-        )
-    };
+    let mut begins = |name: &[u8]| reader.has_in(body, name);
     match marker {
         0xE0 if begins(b"JFIF\0")? => return take_jfif(reader, body, seen, draft),
         // A thumbnail.
         0xE0 if begins(b"JFXX\0")? => return Ok(()),
-        0xE1 if begins(b"Exif\0\0")? => return exif::take(reader, body.skip(6), draft),
+        0xE1 if begins(b"Exif\0\0")? => return exif::take_beside(reader, body.skip(6), draft),
         0xE1 if begins(b"http://ns.adobe.com/xap/1.0/\0")? => {
             draft.blocks.xmp.push(body.skip(29));
             return Ok(());
@@ -177,11 +165,7 @@ fn take_jfif(reader: &mut Reader, body: Span, seen: &mut Seen, draft: &mut Draft
     }
     seen.has_jfif = true;
     let density = Span::new(body.start + 8, 4);
-    let (x, y) = (
-        reader.big(density.start, 2)?,
-        reader.big(density.start + 2, 2)?,
-    );
-    if x != y {
+    if !is_square(reader, density, 2)? {
         draft.parts.picture.put_span(b"density", density);
     }
     Ok(())
@@ -196,14 +180,15 @@ fn take_pictures(
     draft: &mut Draft,
 ) -> Result<()> {
     const LIST: u16 = 0xB002;
-    let Ok(found) = ifd::read(reader, block) else {
+    let Some(found) = if_sound(ifd::read(reader, block))? else {
         draft.parts.picture.put_span(b"pictures", block);
         return Ok(());
     };
     for directory in &found.all {
         for entry in &directory.entries {
             if entry.tag != LIST {
-                exif::put(&mut draft.parts.more, &found, directory, *entry);
+                let name = exif::name(&found, directory, *entry);
+                draft.parts.more.put_span(&name, entry.value);
                 continue;
             }
             let list = reader.bytes(entry.value)?.to_vec();

@@ -1,10 +1,11 @@
 //! PNG: chunks.
 
 use super::super::blocks::exif;
+use super::super::fields::Fields;
 use super::super::payload::{Draft, Format};
-use super::super::source::{Reader, Result, damaged};
+use super::super::source::{Reader, Result};
 use super::super::span::Span;
-use super::Parser;
+use super::{Parser, is_square};
 
 pub struct Png;
 
@@ -20,50 +21,45 @@ impl Parser for Png {
     }
 
     fn parse(&self, reader: &mut Reader, draft: &mut Draft) -> Result<bool> {
-        let mut rest = reader.whole().skip(SIGNATURE.len() as u64);
-        loop {
-            reader.count(1)?;
-            if rest.length < 12 {
-                return damaged("a PNG image has no end");
-            }
-            let length = reader.big(rest.start, 4)?;
-            let chunk = Span::new(rest.start, 12 + length);
-            if length > 0x7FFF_FFFF || !rest.contains(chunk) {
-                return damaged("a PNG chunk ends outside");
-            }
-            let mut kind = [0; 4];
-            kind.copy_from_slice(reader.bytes(Span::new(rest.start + 4, 4))?);
-            rest = rest.skip(chunk.length);
-            take_chunk(reader, &kind, chunk, draft)?;
-            if kind == *b"IEND" {
-                break;
-            }
+        let chunks = reader.whole().skip(SIGNATURE.len() as u64);
+        let mut fields = Fields::new(reader, chunks);
+        let mut kind = [0; 4];
+        while kind != *b"IEND" {
+            fields.reader.count(1)?;
+            let start = fields.rest.start;
+            let length = fields.number(4)?;
+            kind = fields.bytes()?;
+            let data = fields.span(length)?;
+            fields.span(4)?;
+            let chunk = Span::between(start, fields.rest.start);
+            take_chunk(fields.reader, &kind, data, chunk, draft)?;
         }
-        if rest.length > 0 {
-            draft.parts.more.put_span(b"after", rest);
+        if fields.rest.length > 0 {
+            draft.parts.more.put_span(b"after", fields.rest);
         }
         Ok(true)
     }
 }
 
-/// Takes one chunk, with its length, kind and checksum.
-fn take_chunk(reader: &mut Reader, kind: &[u8; 4], chunk: Span, draft: &mut Draft) -> Result<()> {
-    let data = Span::new(chunk.start + 8, chunk.length - 12);
+/// Takes one chunk: data, and with its length, kind and checksum.
+fn take_chunk(
+    reader: &mut Reader,
+    kind: &[u8; 4],
+    data: Span,
+    chunk: Span,
+    draft: &mut Draft,
+) -> Result<()> {
     let parts = &mut draft.parts;
     match kind {
-        b"eXIf" => exif::take(reader, data, draft)?,
+        b"eXIf" => exif::take_beside(reader, data, draft)?,
         b"tIME" => {}
         b"tEXt" | b"zTXt" | b"iTXt" => take_text(reader, data, draft)?,
         b"gAMA" | b"cHRM" | b"sRGB" | b"iCCP" | b"cICP" | b"mDCV" | b"mDCv" | b"cLLI" | b"cLLi" => {
             parts.colour.put_span(kind, data);
         }
         // Square pixels of any size are the same picture.
-        b"pHYs" if data.length == 9 => {
-            let x = reader.big(data.start, 4)?;
-            if x != reader.big(data.start + 4, 4)? {
-                parts.picture.put_span(kind, data);
-            }
-        }
+        b"pHYs" if data.length == 9 && is_square(reader, data, 4)? => {}
+        b"pHYs" => parts.picture.put_span(kind, data),
         _ => parts.picture.put_span(b"chunk", chunk),
     }
     Ok(())

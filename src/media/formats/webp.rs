@@ -1,6 +1,7 @@
 //! WebP: chunks of RIFF.
 
 use super::super::blocks::exif;
+use super::super::fields::Fields;
 use super::super::payload::{Draft, Format};
 use super::super::source::{Order, Reader, Result, damaged};
 use super::super::span::Span;
@@ -18,37 +19,27 @@ impl Parser for WebP {
     }
 
     fn parse(&self, reader: &mut Reader, draft: &mut Draft) -> Result<bool> {
-        let whole = reader.whole();
-        let length = reader.number(4, 4, Order::Little)?;
-        let riff = Span::new(0, 8 + length);
-        if !whole.contains(riff) || length < 4 {
-            return damaged("a WebP image ends too early");
+        let mut file = Fields::in_order(reader, reader.whole(), Order::Little);
+        file.span(4)?;
+        let length = file.number(4)?;
+        let riff = file.span(length)?;
+        if file.rest.length > 0 {
+            draft.parts.more.put_span(b"after", file.rest);
         }
-        let mut rest = riff.skip(12);
+        let mut fields = Fields::in_order(reader, riff.skip(4), Order::Little);
         let mut is_first = true;
-        while rest.length > 0 {
-            reader.count(1)?;
-            if rest.length < 8 {
-                return damaged("a WebP chunk has no header");
-            }
-            let mut kind = [0; 4];
-            kind.copy_from_slice(reader.bytes(Span::new(rest.start, 4))?);
-            let length = reader.number(rest.start + 4, 4, Order::Little)?;
-            let data = Span::new(rest.start + 8, length);
-            if !rest.contains(data) {
-                return damaged("a WebP chunk ends outside");
-            }
+        while fields.rest.length > 0 {
+            fields.reader.count(1)?;
+            let kind = fields.bytes()?;
+            let length = fields.number(4)?;
+            let data = fields.span(length)?;
+            fields.rest = fields.rest.skip(length % 2);
             if is_first {
-                let canvas = canvas(reader, &kind, data)?;
+                let canvas = canvas(fields.reader, &kind, data)?;
                 draft.parts.picture.put(b"canvas", &canvas);
             }
             is_first = false;
-            take_chunk(reader, &kind, data, draft)?;
-            rest = rest.skip(8 + length + length % 2);
-        }
-        let after = whole.skip(riff.length);
-        if after.length > 0 {
-            draft.parts.more.put_span(b"after", after);
+            take_chunk(fields.reader, &kind, data, draft)?;
         }
         Ok(true)
     }
@@ -61,7 +52,7 @@ fn take_chunk(reader: &mut Reader, kind: &[u8; 4], data: Span, draft: &mut Draft
         b"EXIF" => {
             // Some programs write the name that JPEG needs.
             let is_named = reader.has(data.start, b"Exif\0\0")?;
-            exif::take(reader, data.skip(if is_named { 6 } else { 0 }), draft)?;
+            exif::take_beside(reader, data.skip(if is_named { 6 } else { 0 }), draft)?;
         }
         b"XMP " => draft.blocks.xmp.push(data),
         b"ICCP" => parts.colour.put_span(kind, data),

@@ -3,11 +3,13 @@
 mod photo;
 mod sound;
 
+use std::collections::BTreeMap;
+
 use super::payload::Media;
-use super::source::{LookError, Reader, Result, Source};
+use super::source::{Reader, Result, Source, if_sound};
 use super::span::Span;
 
-/// Tags of a file. The first block that has one counts.
+/// Tags of a file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tags {
     /// When it was taken, as it is written.
@@ -26,18 +28,101 @@ pub struct Tags {
     pub content_identifier: Option<String>,
 }
 
+/// Names that values of a kind have in EXIF (by directory and number), XMP (with a colon), IPTC, Vorbis comments, ID3 and
+/// films. The first one that has a value counts.
+type Names = &'static [&'static str];
+const DATE: Names = &[
+    "Exif 9003",
+    "exif:DateTimeOriginal",
+    "photoshop:DateCreated",
+    "xmp:CreateDate",
+    "IPTC 0237",
+    "DATE",
+    "TDRC",
+    "TYER",
+    "day",
+    "creationdate",
+    "Chain(0) 0132",
+];
+const RATING: Names = &["xmp:Rating", "Chain(0) 4746", "RATING"];
+const KEYWORD: Names = &["dc:subject", "IPTC 0219"];
+const TITLE: Names = &[
+    "dc:title",
+    "IPTC 0205",
+    "Chain(0) 010E",
+    "TITLE",
+    "TIT2",
+    "nam",
+    "title",
+];
+const ARTIST: Names = &[
+    "Chain(0) 013B",
+    "dc:creator",
+    "IPTC 0250",
+    "ARTIST",
+    "TPE1",
+    "artist",
+];
+const MAKER: Names = &["Chain(0) 010F"];
+const CAMERA: Names = &["Chain(0) 0110", "tiff:Model", "mod", "model"];
+const SOFTWARE: Names = &[
+    "Chain(0) 0131",
+    "xmp:CreatorTool",
+    "ENCODER",
+    "TSSE",
+    "too",
+    "swr",
+    "software",
+];
+const IDENTIFIER: Names = &["Apple 0011", "content.identifier"];
+const ALL: [Names; 9] = [
+    DATE, RATING, KEYWORD, TITLE, ARTIST, MAKER, CAMERA, SOFTWARE, IDENTIFIER,
+];
+
 /// Texts that are longer are no tags for people.
 const LONGEST: u64 = 4096;
 
-/// Most keywords.
+/// Most values of one name.
 const MOST: usize = 1000;
 
+/// What was found in all blocks: values by the name that they have there.
+#[derive(Default)]
+struct Found {
+    values: BTreeMap<String, Vec<String>>,
+    place: Option<(f64, f64)>,
+    faces: usize,
+}
+
+impl Found {
+    /// Takes a value that is not empty, if there is a use for its name.
+    fn put(&mut self, name: &str, value: &str) {
+        let value = value.trim_matches(|c: char| c == '\0' || c.is_whitespace());
+        if !value.is_empty() && ALL.iter().any(|names| names.contains(&name)) {
+            let values = self.values.entry(name.to_owned()).or_default();
+            if values.len() < MOST {
+                values.push(value.to_owned());
+            }
+        }
+    }
+
+    fn all(&self, names: Names) -> impl Iterator<Item = &String> {
+        names
+            .iter()
+            .filter_map(|name| self.values.get(*name))
+            .flatten()
+    }
+
+    fn first(&self, names: Names) -> Option<String> {
+        self.all(names).next().cloned()
+    }
+}
+
 /// Reads a block.
-type Read = fn(&mut Reader, Span, &mut Tags) -> Result<()>;
+type Read = fn(&mut Reader, Span, &mut Found) -> Result<()>;
 
 /// Reads the tags of a file. A block that cannot be read says nothing.
 pub fn tags(source: &dyn Source, media: &Media) -> Result<Tags> {
-    let (mut tags, mut reader) = (Tags::default(), Reader::new(source)?);
+    let (mut found, mut reader) = (Found::default(), Reader::new(source)?);
     let blocks = &media.blocks;
     let kinds: [(&[Span], Read); 6] = [
         (&blocks.exif, photo::read_exif),
@@ -49,25 +134,48 @@ pub fn tags(source: &dyn Source, media: &Media) -> Result<Tags> {
     ];
     for (spans, read) in kinds {
         for span in spans {
-            if let Err(LookError::Io(error)) = read(&mut reader, *span, &mut tags) {
-                return Err(error.into());
-            }
+            if_sound(read(&mut reader, *span, &mut found))?;
         }
     }
-    tags.keywords.sort();
-    tags.keywords.dedup();
-    Ok(tags)
-}
-
-/// Takes a value unless there is one, or it is empty.
-fn set(tag: &mut Option<String>, value: String) {
-    let value = value.trim_matches(|c: char| c == '\0' || c.is_whitespace());
-    if tag.is_none() && !value.is_empty() {
-        *tag = Some(value.to_owned());
-    }
+    let mut keywords: Vec<String> = found.all(KEYWORD).cloned().collect();
+    keywords.sort();
+    keywords.dedup();
+    let (maker, camera) = (found.first(MAKER), found.first(CAMERA));
+    let is_named = |camera: &str| {
+        maker
+            .as_ref()
+            .is_none_or(|maker| camera.starts_with(&**maker))
+    };
+    let camera = match (&maker, camera) {
+        (Some(maker), Some(camera)) if !is_named(&camera) => Some(format!("{maker} {camera}")),
+        (_, camera) => camera.or(maker),
+    };
+    Ok(Tags {
+        date: found.first(DATE),
+        place: found.place,
+        rating: found.first(RATING),
+        faces: found.faces,
+        keywords,
+        title: found.first(TITLE),
+        artist: found.first(ARTIST),
+        camera,
+        software: found.first(SOFTWARE),
+        content_identifier: found.first(IDENTIFIER),
+    })
 }
 
 fn text(reader: &mut Reader, span: Span) -> Result<String> {
     let span = Span::new(span.start, span.length.min(LONGEST));
     Ok(String::from_utf8_lossy(reader.bytes(span)?).into_owned())
+}
+
+/// Degrees, minutes and seconds on a side of the Earth.
+fn degrees(numbers: impl IntoIterator<Item = f64>, side: &str) -> f64 {
+    let numbers = numbers.into_iter().zip([1.0, 60.0, 3600.0]);
+    let degrees: f64 = numbers.map(|(number, unit)| number / unit).sum();
+    if matches!(side, "S" | "W") {
+        -degrees
+    } else {
+        degrees
+    }
 }

@@ -1,57 +1,38 @@
 //! Tags of sounds and films: Vorbis comments, ID3, boxes.
 
-use super::super::blocks::boxes::{self, Fields};
+use super::super::blocks::boxes;
 use super::super::blocks::comments;
+use super::super::fields::Fields;
 use super::super::source::{Order, Reader, Result};
 use super::super::span::Span;
-use super::{LONGEST, Tags, set, text};
+use super::{Found, LONGEST, text};
 
-pub fn read_comments(reader: &mut Reader, block: Span, tags: &mut Tags) -> Result<()> {
+pub fn read_comments(reader: &mut Reader, block: Span, found: &mut Found) -> Result<()> {
     for comment in comments::read(reader, block)? {
         let text = text(reader, comment)?;
-        let Some((name, value)) = text.split_once('=') else {
-            continue;
-        };
-        let tag = match name.to_ascii_uppercase().as_str() {
-            "TITLE" => &mut tags.title,
-            "ARTIST" => &mut tags.artist,
-            "DATE" => &mut tags.date,
-            "RATING" => &mut tags.rating,
-            "ENCODER" => &mut tags.software,
-            _ => continue,
-        };
-        set(tag, value.to_owned());
+        if let Some((name, value)) = text.split_once('=') {
+            found.put(&name.to_ascii_uppercase(), value);
+        }
     }
     Ok(())
 }
 
-pub fn read_id3(reader: &mut Reader, block: Span, tags: &mut Tags) -> Result<()> {
+pub fn read_id3(reader: &mut Reader, block: Span, found: &mut Found) -> Result<()> {
     let version = reader.big(block.start + 3, 1)?;
-    let mut rest = block.skip(10);
-    while rest.length > 10 && version > 2 {
-        reader.count(1)?;
-        let mut name = [0; 4];
-        name.copy_from_slice(reader.bytes(Span::new(rest.start, 4))?);
-        let size = reader.big(rest.start + 4, 4)?;
+    let mut fields = Fields::new(reader, block.skip(10));
+    while version > 2 && fields.rest.length > 10 {
+        fields.reader.count(1)?;
+        let name: [u8; 4] = fields.bytes()?;
+        let size: [u8; 4] = fields.bytes()?;
         // From the fourth version on, a byte has seven bits.
-        let seven =
-            size & 0x7F | size >> 1 & 0x3F80 | size >> 2 & 0x1F_C000 | size >> 3 & 0xFE0_0000;
-        let size = if version > 3 { seven } else { size };
-        let value = Span::new(rest.start + 10, size);
-        if name[0] == 0 || size == 0 || !rest.contains(value) {
-            break;
-        }
-        let tag = match &name {
-            b"TIT2" => Some(&mut tags.title),
-            b"TPE1" => Some(&mut tags.artist),
-            b"TDRC" | b"TYER" => Some(&mut tags.date),
-            b"TSSE" => Some(&mut tags.software),
-            _ => None,
-        };
-        if let Some(tag) = tag {
-            set(tag, id3_text(reader, value)?);
-        }
-        rest = rest.skip(10 + size);
+        let bits = if version > 3 { 7 } else { 8 };
+        let size = size
+            .iter()
+            .fold(0, |size, byte| size << bits | u64::from(*byte));
+        fields.span(2)?;
+        let value = fields.span(size)?;
+        let value = id3_text(fields.reader, value)?;
+        found.put(&String::from_utf8_lossy(&name), &value);
     }
     Ok(())
 }
@@ -59,39 +40,38 @@ pub fn read_id3(reader: &mut Reader, block: Span, tags: &mut Tags) -> Result<()>
 /// Text in one of four encodings, which the first byte names.
 fn id3_text(reader: &mut Reader, value: Span) -> Result<String> {
     let bytes = reader.bytes(Span::new(value.start, value.length.min(LONGEST)))?;
-    let (encoding, bytes) = (bytes[0], &bytes[1..]);
+    let Some((encoding, bytes)) = bytes.split_first() else {
+        return Ok(String::new());
+    };
     Ok(match encoding {
         0 => bytes.iter().map(|byte| char::from(*byte)).collect(),
         1 | 2 => {
             let is_little = bytes.starts_with(&[0xFF, 0xFE]);
             let order = if is_little { Order::Little } else { Order::Big };
-            let units: Vec<u16> = bytes
-                .chunks_exact(2)
-                .map(|unit| order.number(unit) as u16)
-                .collect();
-            String::from_utf16_lossy(&units).replace('\u{FEFF}', "")
+            let units = bytes.chunks_exact(2).map(|unit| order.number(unit) as u16);
+            String::from_utf16_lossy(&units.collect::<Vec<u16>>()).replace('\u{FEFF}', "")
         }
         _ => String::from_utf8_lossy(bytes).into_owned(),
     })
 }
 
-pub fn read_film(reader: &mut Reader, moov: Span, tags: &mut Tags) -> Result<()> {
+pub fn read_film(reader: &mut Reader, moov: Span, found: &mut Found) -> Result<()> {
     for one in boxes::read(reader, moov)? {
         match &one.kind {
             b"udta" => {
                 for one in boxes::read(reader, one.body)? {
                     match &one.kind {
-                        b"meta" => read_items(reader, one.body.skip(4), tags)?,
+                        b"meta" => read_items(reader, one.body.skip(4), found)?,
                         // A length and a language come first.
                         [0xA9, name @ ..] => {
                             let value = text(reader, one.body.skip(4))?;
-                            set_film(tags, &String::from_utf8_lossy(name), value);
+                            put(found, &String::from_utf8_lossy(name), &value);
                         }
                         _ => {}
                     }
                 }
             }
-            b"meta" => read_items(reader, one.body, tags)?,
+            b"meta" => read_items(reader, one.body, found)?,
             _ => {}
         }
     }
@@ -99,7 +79,7 @@ pub fn read_film(reader: &mut Reader, moov: Span, tags: &mut Tags) -> Result<()>
 }
 
 /// Values of a metadata box, under their own names or under those of a list of keys.
-fn read_items(reader: &mut Reader, meta: Span, tags: &mut Tags) -> Result<()> {
+fn read_items(reader: &mut Reader, meta: Span, found: &mut Found) -> Result<()> {
     let children = boxes::read(reader, meta)?;
     let mut names = Vec::new();
     if let Some(keys) = boxes::find(&children, b"keys") {
@@ -107,42 +87,26 @@ fn read_items(reader: &mut Reader, meta: Span, tags: &mut Tags) -> Result<()> {
             names.push(text(reader, key.body)?);
         }
     }
-    let Some(ilst) = boxes::find(&children, b"ilst") else {
-        return Ok(());
-    };
-    for one in boxes::read(reader, ilst.body)? {
-        let Some(data) = boxes::child(reader, one, b"data")? else {
+    for one in boxes::read(reader, boxes::need(&children, b"ilst")?.body)? {
+        let parts = boxes::read(reader, one.body)?;
+        let Some(data) = boxes::find(&parts, b"data") else {
             continue;
         };
-        let mut fields = Fields {
-            reader,
-            rest: data.body,
-        };
-        fields.span(8)?;
-        let value = fields.rest;
-        let value = text(reader, value)?;
-        match (
-            &one.kind,
-            names.get((u32::from_be_bytes(one.kind) as usize).wrapping_sub(1)),
-        ) {
-            ([0xA9, name @ ..], _) => set_film(tags, &String::from_utf8_lossy(name), value),
-            (_, Some(name)) => set_film(tags, name, value),
+        let value = text(reader, data.body.skip(8))?;
+        let key = (u32::from_be_bytes(one.kind) as usize).checked_sub(1);
+        match (&one.kind, key.and_then(|key| names.get(key))) {
+            ([0xA9, name @ ..], _) => put(found, &String::from_utf8_lossy(name), &value),
+            (_, Some(name)) => put(found, name, &value),
             _ => {}
         }
     }
     Ok(())
 }
 
-fn set_film(tags: &mut Tags, name: &str, value: String) {
+fn put(found: &mut Found, name: &str, value: &str) {
     match name.strip_prefix("com.apple.quicktime.").unwrap_or(name) {
-        "nam" | "title" => set(&mut tags.title, value),
-        "ART" | "artist" => set(&mut tags.artist, value),
-        "day" | "creationdate" => set(&mut tags.date, value),
-        "too" | "swr" | "software" => set(&mut tags.software, value),
-        "mod" | "model" => set(&mut tags.camera, value),
-        "content.identifier" => set(&mut tags.content_identifier, value),
-        "xyz" | "location.ISO6709" => tags.place = tags.place.or(iso_6709(&value)),
-        _ => {}
+        "xyz" | "location.ISO6709" => found.place = found.place.or(iso_6709(value)),
+        name => found.put(name, value),
     }
 }
 
