@@ -51,13 +51,7 @@ fn look(path: &str) -> io::Result<String> {
     };
     let mut text = format!("{:?}", media.format);
     let parts = &media.parts;
-    for part in [
-        &parts.picture,
-        &parts.orientation,
-        &parts.colour,
-        &parts.notes,
-        &parts.more,
-    ] {
+    for part in parts.all() {
         text += &format!("\t{} {}", part.length(), digest(&media, part, &file)?);
     }
     Ok(text)
@@ -78,7 +72,11 @@ fn mutate(out: &mut impl Write, path: &str, count: u64, seed: u64) -> io::Result
     for _ in 0..count {
         let mut bytes = bytes.clone();
         // Most of what is not pixels lies at the start.
-        let end = if random.bool() { bytes.len() } else { bytes.len().min(256 << 10) };
+        let end = if random.bool() {
+            bytes.len()
+        } else {
+            bytes.len().min(256 << 10)
+        };
         let at = random.usize(..end);
         let old = bytes[at];
         // A bit, a neighbour, or any byte.

@@ -24,11 +24,10 @@ use source::{Reader, damaged};
 /// Finds the parts of a file. `None` for a file of no format that is known.
 pub fn look(source: &dyn Source) -> Result<Option<Media>> {
     let mut reader = Reader::new(source)?;
-    for parser in formats::PARSERS {
+    for (format, begins, parse) in formats::PARSERS {
         let mut draft = Draft::default();
-        if parser.begins(reader.head()) && parser.parse(&mut reader, &mut draft)? {
-            let media = finish(&mut reader, parser.format(), draft)?;
-            return Ok(Some(media));
+        if begins(reader.head()) && parse(&mut reader, &mut draft)? {
+            return finish(&mut reader, format, draft).map(Some);
         }
     }
     Ok(None)
@@ -42,22 +41,11 @@ fn finish(reader: &mut Reader, format: Format, mut draft: Draft) -> Result<Media
         }
     }
     if let Some(turned) = draft.orientation.filter(|orientation| *orientation > 1) {
-        draft
-            .parts
-            .orientation
-            .put(b"turned", &turned.to_le_bytes());
+        let orientation = &mut draft.parts.orientation;
+        orientation.put(b"turned", &turned.to_le_bytes());
     }
-    let Parts {
-        picture,
-        orientation,
-        colour,
-        notes,
-        more,
-    } = &draft.parts;
-    let parts = [picture, orientation, colour, notes, more];
-    let total = parts
-        .iter()
-        .fold(0, |total: u64, part| total.saturating_add(part.from_file()));
+    let lengths = draft.parts.all().map(Part::from_file);
+    let total = lengths.into_iter().fold(0, u64::saturating_add);
     if total / 2 > reader.whole().length {
         return damaged("its parts overlap");
     }

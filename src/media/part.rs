@@ -38,6 +38,12 @@ impl Part {
         self.literal(bytes);
     }
 
+    /// Appends an item of numbers.
+    pub fn put_numbers(&mut self, name: &[u8], numbers: &[u64]) {
+        let bytes = numbers.iter().flat_map(|number| number.to_le_bytes());
+        self.put(name, &bytes.collect::<Vec<u8>>());
+    }
+
     /// Appends an item of bytes of the file.
     pub fn put_span(&mut self, name: &[u8], span: Span) {
         self.put_spans(name, &[span]);

@@ -20,18 +20,6 @@ pub enum Format {
 }
 
 impl Format {
-    /// All formats.
-    pub const ALL: [Self; 8] = [
-        Self::Jpeg,
-        Self::Png,
-        Self::WebP,
-        Self::Tiff,
-        Self::Heif,
-        Self::Film,
-        Self::Mp3,
-        Self::Flac,
-    ];
-
     /// The domain of its digests. Its version is that of the rules: a change of a rule is a new version.
     pub fn domain(self) -> &'static str {
         match self {
@@ -61,6 +49,20 @@ pub struct Parts {
     pub notes: Part,
     /// What else is shown: a film after the end of a photo, further tracks, depth maps.
     pub more: Part,
+}
+
+impl Parts {
+    /// All of them, in the order of the fields.
+    pub fn all(&self) -> [&Part; 5] {
+        let Self {
+            picture,
+            orientation,
+            colour,
+            notes,
+            more,
+        } = self;
+        [picture, orientation, colour, notes, more]
+    }
 }
 
 /// A file whose parts are known.

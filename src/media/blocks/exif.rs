@@ -16,18 +16,6 @@ const DESCRIPTION: u16 = 0x010E;
 const MAKE: u16 = 0x010F;
 const DNG_VERSION: u16 = 0xC612;
 
-/// What a tag is about.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum About {
-    Harmless,
-    Orientation,
-    Colour,
-    Notes,
-    Resources,
-    /// Not known: it belongs to the picture.
-    Unknown,
-}
-
 /// Tags of a picture that say nothing about it: titles, dates, persons, ratings, XMP, IPTC.
 const PAGE: [u16; 18] = [
     0x010D, 0x010E, 0x011D, 0x0132, 0x013B, 0x013C, 0x02BC, 0x4746, 0x4749, 0x8298, 0x83BB, 0x9C9B,
@@ -41,10 +29,10 @@ const CAMERA: [u16; 18] = [
 ];
 
 /// Further tags that a decoder of the picture beside them never asks for: of TIFF 6, Windows.
-const BESIDE_PAGE: [u16; 27] = [
+const BESIDE_PAGE: [u16; 29] = [
     0x00FE, 0x0100, 0x0101, 0x0102, 0x0103, 0x0106, 0x010F, 0x0110, 0x0115, 0x011A, 0x011B, 0x011C,
-    0x0128, 0x012D, 0x0131, 0x0211, 0x0212, 0x0213, 0x0214, 0x1000, 0x1001, 0x1002, 0x882A, 0x9003,
-    0x9004, 0x9216, 0xC4A5,
+    0x0128, 0x012D, 0x0131, 0x0142, 0x0143, 0x0211, 0x0212, 0x0213, 0x0214, 0x1000, 0x1001, 0x1002,
+    0x882A, 0x9003, 0x9004, 0x9216, 0xC4A5,
 ];
 
 /// The same of the directory of EXIF 3.0: exposure, dates, lens, camera, scene.
@@ -58,28 +46,15 @@ const BESIDE_CAMERA: [u16; 75] = [
     0xFDE8, 0xFDE9, 0xFDEA,
 ];
 
-fn about(kind: Kind, tag: u16, is_beside: bool) -> About {
-    let is_harmless = match (kind, tag) {
+fn is_harmless(kind: Kind, tag: u16, is_beside: bool) -> bool {
+    match kind {
+        Kind::Chain(0) => PAGE.contains(&tag) || is_beside && BESIDE_PAGE.contains(&tag),
         // The directory of the thumbnail.
-        (Kind::Chain(1), _) if is_beside => true,
-        (Kind::Chain(0), ORIENTATION) => return About::Orientation,
-        // White point, primaries, profile; colour space, gamma; the name of the colour space.
-        (Kind::Chain(_) | Kind::Sub, 0x013E | 0x013F | 0x8773)
-        | (Kind::Exif, COLOUR_SPACE | 0xA500)
-        | (Kind::Interop, 0x0001) => return About::Colour,
-        (Kind::Exif, MAKER_NOTE) => return About::Notes,
-        (Kind::Chain(_) | Kind::Sub, RESOURCES) => return About::Resources,
-        (Kind::Chain(n), tag) => {
-            PAGE.contains(&tag) || is_beside && n == 0 && BESIDE_PAGE.contains(&tag)
-        }
-        (Kind::Sub, tag) => PAGE.contains(&tag),
-        (Kind::Exif, tag) => CAMERA.contains(&tag) || is_beside && BESIDE_CAMERA.contains(&tag),
-        (Kind::Gps, tag) => tag <= 0x1F,
-        (Kind::Interop, tag) => is_beside && matches!(tag, 0x0002 | 0x1000..=0x1002),
-    };
-    match is_harmless {
-        true => About::Harmless,
-        false => About::Unknown,
+        Kind::Chain(1) if is_beside => true,
+        Kind::Chain(_) | Kind::Sub => PAGE.contains(&tag),
+        Kind::Exif => CAMERA.contains(&tag) || is_beside && BESIDE_CAMERA.contains(&tag),
+        Kind::Gps => tag <= 0x1F,
+        Kind::Interop => is_beside && matches!(tag, 0x0002 | 0x1000..=0x1002),
     }
 }
 
@@ -155,30 +130,34 @@ fn take_tag(
     found.covered.extend(data.iter().flatten());
     let name = name(found, directory, entry);
     let parts = &mut draft.parts;
-    match about(directory.kind, entry.tag, is_beside) {
-        About::Harmless => match entry.tag {
-            XMP => draft.blocks.xmp.push(entry.value),
-            IPTC => draft.blocks.iptc.push(entry.value),
-            DESCRIPTION if !is_beside && !is_prose(reader, entry.value)? => {
-                parts.picture.put_span(&name, entry.value);
+    match (directory.kind, entry.tag) {
+        (kind, XMP) if is_harmless(kind, XMP, is_beside) => draft.blocks.xmp.push(entry.value),
+        (kind, IPTC) if is_harmless(kind, IPTC, is_beside) => draft.blocks.iptc.push(entry.value),
+        (_, DESCRIPTION) if !is_beside && !is_prose(reader, entry.value)? => {
+            parts.picture.put_span(&name, entry.value);
+        }
+        (kind, tag) if is_harmless(kind, tag, is_beside) => {}
+        (Kind::Chain(0), ORIENTATION) => draft.orientation = Some(short(reader, found, entry)?),
+        // White point, primaries, profile; colour space, gamma; the name of the colour space.
+        (Kind::Chain(_) | Kind::Sub, 0x013E | 0x013F | 0x8773)
+        | (Kind::Exif, COLOUR_SPACE | 0xA500)
+        | (Kind::Interop, 0x0001) => {
+            if !is_usual_colour(reader, found, entry)? {
+                parts.colour.put_span(&name, entry.value);
             }
-            _ => {}
-        },
-        About::Orientation => draft.orientation = Some(short(reader, found, entry)?),
-        About::Colour if is_usual_colour(reader, found, entry)? => {}
-        About::Colour => parts.colour.put_span(&name, entry.value),
-        About::Resources => irb::take(reader, entry.value, draft)?,
-        About::Notes if is_beside => parts.notes.put_span(&name, entry.value),
+        }
+        (Kind::Chain(_) | Kind::Sub, RESOURCES) => irb::take(reader, entry.value, draft)?,
+        (Kind::Exif, MAKER_NOTE) if is_beside => parts.notes.put_span(&name, entry.value),
         // Offsets in it may count from the start of the file: it is the same only in the same place.
-        About::Notes => {
+        (Kind::Exif, MAKER_NOTE) => {
             let place = (entry.value.start - found.base).to_le_bytes();
             let name = [&name[..], &place].concat();
             parts.picture.put_span(&name, entry.value);
         }
-        About::Unknown => match data {
+        (_, tag) => match data {
             // Its type may change with the length of the file, its number of values may not.
             Some(data) => {
-                let name = [b"data", &entry.tag.to_le_bytes()[..], &directory.path].concat();
+                let name = [b"data", &tag.to_le_bytes()[..], &directory.path].concat();
                 parts.picture.put_spans(&name, &data);
             }
             None => parts.picture.put_span(&name, entry.value),

@@ -1,7 +1,8 @@
 //! Tags before and after the frames of a sound.
 
+use super::super::fields::Fields;
 use super::super::payload::Draft;
-use super::super::source::{Reader, Result, damaged};
+use super::super::source::{Order, Reader, Result, damaged};
 use super::super::span::Span;
 
 /// Takes the ID3v2 tags at the start away.
@@ -34,7 +35,7 @@ fn length_of_v2(reader: &mut Reader, at: u64) -> Result<Option<u64>> {
     Ok(Some(10 + size + footer))
 }
 
-/// Takes ID3v1, APEv2 and Lyrics3v2 at the end away, in whatever order.
+/// Takes ID3v1 and APEv2 at the end away, in whatever order.
 pub fn skip_back(reader: &mut Reader, mut sound: Span) -> Result<Span> {
     loop {
         let tag = match length_at_end(reader, sound)? {
@@ -53,25 +54,14 @@ fn length_at_end(reader: &mut Reader, sound: Span) -> Result<u64> {
         return Ok(128);
     }
     if sound.length >= 32 && reader.has(end - 32, b"APETAGEX")? {
-        let foot = reader.bytes(Span::new(end - 32, 32))?.to_vec();
-        let little =
-            |from: usize| super::super::source::Order::Little.number(&foot[from..from + 4]);
-        let (version, size, flags) = (little(8), little(12), little(20));
+        let mut foot = Fields::in_order(reader, Span::new(end - 24, 12), Order::Little);
+        let (version, size) = (foot.number(4)?, foot.number(4)?);
+        let flags = reader.number(end - 12, 4, Order::Little)?;
         // A header would be the same but for this flag.
         let is_footer = flags & 1 << 29 == 0;
         let header = if flags & 1 << 31 == 0 { 0 } else { 32 };
         if matches!(version, 1000 | 2000) && size >= 32 && is_footer {
             return Ok(size + header);
-        }
-    }
-    if sound.length >= 15 && reader.has(end - 9, b"LYRICS200")? {
-        let digits = reader.bytes(Span::new(end - 15, 6))?.to_vec();
-        let size = std::str::from_utf8(&digits)
-            .ok()
-            .and_then(|digits| digits.parse::<u64>().ok());
-        let tag = size.map_or(0, |size| size + 15);
-        if tag > 0 && tag <= sound.length && reader.has(end - tag, b"LYRICSBEGIN")? {
-            return Ok(tag);
         }
     }
     Ok(0)

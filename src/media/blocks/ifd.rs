@@ -162,7 +162,7 @@ fn read_one(
             INTEROP => Some(Kind::Interop),
             _ => None,
         };
-        let is_pointer = matches!(kind, 4 | 13) && count > 0 && (tag == SUB || count == 1);
+        let is_pointer = matches!(kind, 4 | 9 | 13) && count > 0 && (tag == SUB || count == 1);
         match of.filter(|_| is_pointer) {
             Some(kind) => point(fields.reader, found.order, &pointer, entry, kind, pointers)?,
             None => entries.push(entry),
@@ -230,7 +230,7 @@ fn point(
 
 /// The numbers of a value: bytes, short or long ones.
 pub fn numbers(reader: &mut Reader, order: Order, entry: Entry) -> Result<Option<Vec<u64>>> {
-    if !matches!(entry.kind, 1 | 3 | 4 | 13) {
+    if !matches!(entry.kind, 1 | 3 | 4 | 9 | 13) {
         return Ok(None);
     }
     reader.count(u64::from(entry.count))?;

@@ -6,6 +6,9 @@ use super::super::payload::Draft;
 use super::super::source::{Reader, Result, damaged, if_sound};
 use super::super::span::Span;
 
+/// Photoshop's, and those of programs that write the same.
+const MARKS: [&[u8; 4]; 4] = [b"8BIM", b"AgHg", b"DCSR", b"PHUT"];
+
 const IPTC: u16 = 0x0404;
 
 /// Resources that say nothing about the picture: resolution, IPTC and its checksum, thumbnails, copyright, addresses,
@@ -31,7 +34,7 @@ fn read(reader: &mut Reader, block: Span) -> Result<(Part, Vec<Span>)> {
     let (mut part, mut iptc) = (Part::default(), Vec::new());
     let mut fields = Fields::new(reader, block);
     while fields.rest.length > 0 {
-        if &fields.bytes()? != b"8BIM" {
+        if !MARKS.contains(&&fields.bytes()?) {
             return damaged("an image resource has no mark");
         }
         let number = fields.number(2)? as u16;

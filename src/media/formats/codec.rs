@@ -32,8 +32,7 @@ pub fn take(
                 b"pasp" if one.body.length == 8 && is_square(reader, one.body, 4)? => {}
                 // Whole frames.
                 b"fiel" if reader.has_in(one.body, &[1])? => {}
-                b"colr" => take_colour(reader, one, colour)?,
-                b"gama" => colour.put_span(b"gama", one.body),
+                kind @ (b"colr" | b"gama") => colour.put_span(kind, one.body),
                 b"esds" => take_stream(reader, one, part)?,
                 kind => part.put_span(kind, one.body),
             }
@@ -52,24 +51,6 @@ fn take_picture(reader: &mut Reader, entry: IsoBox, part: &mut Part) -> Result<V
     part.put_spans(b"size", &[size, depth]);
     let rest = fields.rest;
     boxes::read(reader, rest)
-}
-
-/// Primaries, transfer function, matrix and range, in either spelling; or a profile.
-fn take_colour(reader: &mut Reader, colr: IsoBox, colour: &mut Part) -> Result<()> {
-    let mut fields = Fields::new(reader, colr.body);
-    let kind: [u8; 4] = fields.bytes()?;
-    if !matches!(&kind, b"nclc" | b"nclx") {
-        colour.put_span(b"colr", colr.body);
-        return Ok(());
-    }
-    let numbers: [u8; 6] = fields.bytes()?;
-    let range = if &kind == b"nclx" {
-        fields.number(1)? as u8
-    } else {
-        0
-    };
-    colour.put(b"nclx", &[&numbers[..], &[range]].concat());
-    Ok(())
 }
 
 /// Channels, bits and rate, unless the codec has its own; returns the boxes.
@@ -103,7 +84,7 @@ fn take_sound(reader: &mut Reader, entry: IsoBox, part: &mut Part) -> Result<Vec
 fn take_stream(reader: &mut Reader, esds: IsoBox, part: &mut Part) -> Result<()> {
     match if_sound(stream(reader, esds))? {
         Some((kind, configuration)) => {
-            part.put(b"stream", &kind.to_le_bytes());
+            part.put_numbers(b"stream", &[kind]);
             part.put_span(b"config", configuration);
         }
         None => part.put_span(b"esds", esds.body),

@@ -3,12 +3,10 @@
 use super::super::blocks::boxes::{self, IsoBox, Rules};
 use super::super::fields::Fields;
 use super::super::part::Part;
-use super::super::payload::{Draft, Format};
+use super::super::payload::Draft;
 use super::super::source::{Reader, Result, unsupported};
 use super::super::span::Span;
-use super::{Parser, codec, samples, times};
-
-pub struct Film;
+use super::{codec, samples, times};
 
 const FILE: Rules = Rules {
     name: b"top",
@@ -56,34 +54,28 @@ const USER_DATA: [&[u8; 4]; 19] = [
     b"rtng", b"clsf", b"kywd", b"yrrc", b"albm", b"date", b"name", b"coll", b"tagc",
 ];
 
-impl Parser for Film {
-    fn format(&self) -> Format {
-        Format::Film
-    }
+pub fn begins(head: &[u8]) -> bool {
+    // CR3 is a film whose samples are raw pictures.
+    let is_raw = head.get(8..12) == Some(b"crx ");
+    let kind = head.get(4..8).unwrap_or_default();
+    !is_raw && [&b"ftyp"[..], b"moov", b"mdat", b"wide", b"free", b"skip"].contains(&kind)
+}
 
-    fn begins(&self, head: &[u8]) -> bool {
-        // CR3 is a film whose samples are raw pictures.
-        let is_raw = head.get(8..12) == Some(b"crx ");
-        let kind = head.get(4..8).unwrap_or_default();
-        !is_raw && [&b"ftyp"[..], b"moov", b"mdat", b"wide", b"free", b"skip"].contains(&kind)
+pub fn parse(reader: &mut Reader, draft: &mut Draft) -> Result<bool> {
+    let whole = reader.whole();
+    let (picture, xmp) = (&mut draft.parts.picture, &mut draft.blocks.xmp);
+    let top = boxes::take(reader, whole, &FILE, picture, xmp)?;
+    let Some(moov) = boxes::find(&top, b"moov") else {
+        return Ok(false);
+    };
+    if reader.has(4, b"ftypqt  ")? {
+        picture.put(b"qt", b"");
     }
-
-    fn parse(&self, reader: &mut Reader, draft: &mut Draft) -> Result<bool> {
-        let whole = reader.whole();
-        let (picture, xmp) = (&mut draft.parts.picture, &mut draft.blocks.xmp);
-        let top = boxes::take(reader, whole, &FILE, picture, xmp)?;
-        let Some(moov) = boxes::find(&top, b"moov") else {
-            return Ok(false);
-        };
-        if reader.has(4, b"ftypqt  ")? {
-            picture.put(b"qt", b"");
-        }
-        draft.blocks.film.push(moov.body);
-        take_movie(reader, moov, draft)?;
-        // What XMP says of it turns no film.
-        draft.orientation = Some(1);
-        Ok(true)
-    }
+    draft.blocks.film.push(moov.body);
+    take_movie(reader, moov, draft)?;
+    // What XMP says of it turns no film.
+    draft.orientation = Some(1);
+    Ok(true)
 }
 
 fn take_movie(reader: &mut Reader, moov: IsoBox, draft: &mut Draft) -> Result<()> {

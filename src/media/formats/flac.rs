@@ -2,51 +2,42 @@
 
 use super::super::blocks::{comments, id3};
 use super::super::fields::Fields;
-use super::super::payload::{Draft, Format};
+use super::super::payload::Draft;
 use super::super::source::{Reader, Result};
 use super::super::span::Span;
-use super::Parser;
 
-pub struct Flac;
+pub fn begins(head: &[u8]) -> bool {
+    head.starts_with(b"fLaC") || head.starts_with(b"ID3")
+}
 
-impl Parser for Flac {
-    fn format(&self) -> Format {
-        Format::Flac
+pub fn parse(reader: &mut Reader, draft: &mut Draft) -> Result<bool> {
+    let whole = reader.whole();
+    let sound = id3::skip_front(reader, whole, draft)?;
+    if !reader.has(sound.start, b"fLaC")? {
+        draft.blocks.id3.clear();
+        return Ok(false);
     }
-
-    fn begins(&self, head: &[u8]) -> bool {
-        head.starts_with(b"fLaC") || head.starts_with(b"ID3")
+    let mut fields = Fields::new(reader, sound.skip(4));
+    let mut is_last = false;
+    while !is_last {
+        fields.reader.count(1)?;
+        let kind = fields.number(1)? as u8;
+        let length = fields.number(3)?;
+        let body = fields.span(length)?;
+        is_last = kind >> 7 == 1;
+        take_block(fields.reader, kind & 0x7F, body, draft)?;
     }
-
-    fn parse(&self, reader: &mut Reader, draft: &mut Draft) -> Result<bool> {
-        let whole = reader.whole();
-        let sound = id3::skip_front(reader, whole, draft)?;
-        if !reader.has(sound.start, b"fLaC")? {
-            draft.blocks.id3.clear();
-            return Ok(false);
-        }
-        let mut fields = Fields::new(reader, sound.skip(4));
-        let mut is_last = false;
-        while !is_last {
-            fields.reader.count(1)?;
-            let kind = fields.number(1)? as u8;
-            let length = fields.number(3)?;
-            let body = fields.span(length)?;
-            is_last = kind >> 7 == 1;
-            take_block(fields.reader, kind & 0x7F, body, draft)?;
-        }
-        let frames = fields.rest;
-        let frames = id3::skip_back(reader, frames)?;
-        draft.parts.picture.put_span(b"frames", frames);
-        Ok(true)
-    }
+    let frames = fields.rest;
+    let frames = id3::skip_back(reader, frames)?;
+    draft.parts.picture.put_span(b"frames", frames);
+    Ok(true)
 }
 
 /// Takes one block of metadata.
 fn take_block(reader: &mut Reader, kind: u8, body: Span, draft: &mut Draft) -> Result<()> {
     match kind {
-        // Padding and pictures.
-        1 | 6 => {}
+        // Padding, seek tables, pictures.
+        1 | 3 | 6 => {}
         4 => {
             draft.blocks.comments.push(body);
             take_comments(reader, body, draft)?;

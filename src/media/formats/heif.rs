@@ -5,12 +5,9 @@ use std::collections::BTreeMap;
 use super::super::blocks::boxes::{self, IsoBox, Rules};
 use super::super::blocks::{exif, gaps};
 use super::super::fields::Fields;
-use super::super::payload::{Draft, Format};
+use super::super::payload::Draft;
 use super::super::source::{Reader, Result, damaged, unsupported};
 use super::super::span::Span;
-use super::Parser;
-
-pub struct Heif;
 
 const BRANDS: [&[u8; 4]; 12] = [
     b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"mif1", b"mif2", b"msf1", b"avif",
@@ -29,50 +26,44 @@ const META: Rules = Rules {
     skipped: &[],
 };
 
-impl Parser for Heif {
-    fn format(&self) -> Format {
-        Format::Heif
-    }
+pub fn begins(head: &[u8]) -> bool {
+    let length = head
+        .first_chunk()
+        .map_or(0, |length| u32::from_be_bytes(*length) as usize);
+    let brands = head.get(8..length.min(head.len())).unwrap_or_default();
+    let mut brands = brands.chunks_exact(4);
+    head.get(4..8) == Some(b"ftyp")
+        && brands.any(|brand| BRANDS.iter().any(|known| *known == brand))
+}
 
-    fn begins(&self, head: &[u8]) -> bool {
-        let length = head
-            .first_chunk()
-            .map_or(0, |length| u32::from_be_bytes(*length) as usize);
-        let brands = head.get(8..length.min(head.len())).unwrap_or_default();
-        let mut brands = brands.chunks_exact(4);
-        head.get(4..8) == Some(b"ftyp")
-            && brands.any(|brand| BRANDS.iter().any(|known| *known == brand))
-    }
-
-    fn parse(&self, reader: &mut Reader, draft: &mut Draft) -> Result<bool> {
-        let whole = reader.whole();
-        let (picture, xmp) = (&mut draft.parts.picture, &mut draft.blocks.xmp);
-        let top = boxes::take(reader, whole, &FILE, picture, xmp)?;
-        let Some(meta) = boxes::find(&top, b"meta") else {
-            return Ok(false);
-        };
-        let items = Items::read(reader, meta, draft)?;
-        items.take(reader, draft)?;
-        // A film may be shown in place of the picture: then all data is shown.
-        let has_film = top.iter().any(|one| &one.kind == b"moov");
-        for mdat in top.iter().filter(|one| &one.kind == b"mdat") {
-            match has_film {
-                true => draft.parts.picture.put_span(b"mdat", mdat.body),
-                false => {
-                    gaps::put(
-                        reader,
-                        &items.covered(),
-                        mdat.body,
-                        &mut draft.parts.more,
-                        true,
-                    )?;
-                }
+pub fn parse(reader: &mut Reader, draft: &mut Draft) -> Result<bool> {
+    let whole = reader.whole();
+    let (picture, xmp) = (&mut draft.parts.picture, &mut draft.blocks.xmp);
+    let top = boxes::take(reader, whole, &FILE, picture, xmp)?;
+    let Some(meta) = boxes::find(&top, b"meta") else {
+        return Ok(false);
+    };
+    let items = Items::read(reader, meta, draft)?;
+    items.take(reader, draft)?;
+    // A film may be shown in place of the picture: then all data is shown.
+    let has_film = top.iter().any(|one| &one.kind == b"moov");
+    for mdat in top.iter().filter(|one| &one.kind == b"mdat") {
+        match has_film {
+            true => draft.parts.picture.put_span(b"mdat", mdat.body),
+            false => {
+                gaps::put(
+                    reader,
+                    &items.covered(),
+                    mdat.body,
+                    &mut draft.parts.more,
+                    true,
+                )?;
             }
         }
-        // It is a property of the item; what EXIF says is only for those who take the item out.
-        draft.orientation = Some(1);
-        Ok(true)
     }
+    // It is a property of the item; what EXIF says is only for those who take the item out.
+    draft.orientation = Some(1);
+    Ok(true)
 }
 
 /// An item, with what is known about it. A group of items is one that is not listed.

@@ -1,26 +1,13 @@
 //! JPEG: segments up to the first scan, then everything up to the end of the image, then what follows it.
 
 use super::super::blocks::{exif, ifd, irb};
-use super::super::payload::{Draft, Format};
+use super::super::payload::Draft;
 use super::super::source::{Reader, Result, damaged, if_sound};
 use super::super::span::Span;
-use super::{Parser, is_square};
+use super::is_square;
 
-pub struct Jpeg;
-
-impl Parser for Jpeg {
-    fn format(&self) -> Format {
-        Format::Jpeg
-    }
-
-    fn begins(&self, head: &[u8]) -> bool {
-        head.starts_with(&[0xFF, 0xD8, 0xFF])
-    }
-
-    fn parse(&self, reader: &mut Reader, draft: &mut Draft) -> Result<bool> {
-        take(reader, draft)?;
-        Ok(true)
-    }
+pub fn begins(head: &[u8]) -> bool {
+    head.starts_with(&[0xFF, 0xD8, 0xFF])
 }
 
 /// What segments say together.
@@ -49,7 +36,7 @@ impl Seen {
     }
 }
 
-fn take(reader: &mut Reader, draft: &mut Draft) -> Result<()> {
+pub fn parse(reader: &mut Reader, draft: &mut Draft) -> Result<bool> {
     let mut seen = Seen::default();
     let span = reader.whole();
     let mut rest = span.skip(2);
@@ -80,7 +67,7 @@ fn take(reader: &mut Reader, draft: &mut Draft) -> Result<()> {
         let after = Span::between(end, span.end());
         draft.parts.more.put_span(b"after", after);
     }
-    Ok(())
+    Ok(true)
 }
 
 /// Goes to the last of the bytes that may be repeated before a marker.

@@ -1,39 +1,30 @@
 //! MP3: frames, with tags before and after them.
 
 use super::super::blocks::id3;
-use super::super::payload::{Draft, Format};
+use super::super::payload::Draft;
 use super::super::source::{Reader, Result};
 use super::super::span::Span;
-use super::Parser;
 
-pub struct Mp3;
+pub fn begins(head: &[u8]) -> bool {
+    head.starts_with(b"ID3") || frame_length(head).is_some()
+}
 
-impl Parser for Mp3 {
-    fn format(&self) -> Format {
-        Format::Mp3
+pub fn parse(reader: &mut Reader, draft: &mut Draft) -> Result<bool> {
+    let whole = reader.whole();
+    let sound = id3::skip_front(reader, whole, draft)?;
+    // Zeros before the first frame change how decoders begin: such a file is an ordinary one.
+    if !begins_with_frames(reader, sound)? {
+        return Ok(false);
     }
-
-    fn begins(&self, head: &[u8]) -> bool {
-        head.starts_with(b"ID3") || frame_length(head).is_some()
-    }
-
-    fn parse(&self, reader: &mut Reader, draft: &mut Draft) -> Result<bool> {
-        let whole = reader.whole();
-        let sound = id3::skip_front(reader, whole, draft)?;
-        // Zeros before the first frame change how decoders begin: such a file is an ordinary one.
-        if !begins_with_frames(reader, sound)? {
-            return Ok(false);
-        }
-        let frames = id3::skip_back(reader, sound)?;
-        // A tag inside of a frame that was cut off is decoded as a part of it.
-        let frames = if ends_with_frame(reader, frames)? {
-            frames
-        } else {
-            sound
-        };
-        draft.parts.picture.put_span(b"frames", frames);
-        Ok(true)
-    }
+    let frames = id3::skip_back(reader, sound)?;
+    // A tag inside of a frame that was cut off is decoded as a part of it.
+    let frames = if ends_with_frame(reader, frames)? {
+        frames
+    } else {
+        sound
+    };
+    draft.parts.picture.put_span(b"frames", frames);
+    Ok(true)
 }
 
 /// True for two frames of the same kind, one after the other: a single header may be chance.

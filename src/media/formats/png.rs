@@ -2,43 +2,35 @@
 
 use super::super::blocks::exif;
 use super::super::fields::Fields;
-use super::super::payload::{Draft, Format};
+use super::super::payload::Draft;
 use super::super::source::{Reader, Result};
 use super::super::span::Span;
-use super::{Parser, is_square};
-
-pub struct Png;
+use super::is_square;
 
 const SIGNATURE: &[u8] = b"\x89PNG\r\n\x1A\n";
 
-impl Parser for Png {
-    fn format(&self) -> Format {
-        Format::Png
-    }
+pub fn begins(head: &[u8]) -> bool {
+    head.starts_with(SIGNATURE)
+}
 
-    fn begins(&self, head: &[u8]) -> bool {
-        head.starts_with(SIGNATURE)
+pub fn parse(reader: &mut Reader, draft: &mut Draft) -> Result<bool> {
+    let chunks = reader.whole().skip(SIGNATURE.len() as u64);
+    let mut fields = Fields::new(reader, chunks);
+    let mut kind = [0; 4];
+    while kind != *b"IEND" {
+        fields.reader.count(1)?;
+        let start = fields.rest.start;
+        let length = fields.number(4)?;
+        kind = fields.bytes()?;
+        let data = fields.span(length)?;
+        fields.span(4)?;
+        let chunk = Span::between(start, fields.rest.start);
+        take_chunk(fields.reader, &kind, data, chunk, draft)?;
     }
-
-    fn parse(&self, reader: &mut Reader, draft: &mut Draft) -> Result<bool> {
-        let chunks = reader.whole().skip(SIGNATURE.len() as u64);
-        let mut fields = Fields::new(reader, chunks);
-        let mut kind = [0; 4];
-        while kind != *b"IEND" {
-            fields.reader.count(1)?;
-            let start = fields.rest.start;
-            let length = fields.number(4)?;
-            kind = fields.bytes()?;
-            let data = fields.span(length)?;
-            fields.span(4)?;
-            let chunk = Span::between(start, fields.rest.start);
-            take_chunk(fields.reader, &kind, data, chunk, draft)?;
-        }
-        if fields.rest.length > 0 {
-            draft.parts.more.put_span(b"after", fields.rest);
-        }
-        Ok(true)
+    if fields.rest.length > 0 {
+        draft.parts.more.put_span(b"after", fields.rest);
     }
+    Ok(true)
 }
 
 /// Takes one chunk: data, and with its length, kind and checksum.

@@ -87,7 +87,7 @@ pub fn take(reader: &mut Reader, tables: &[IsoBox], part: &mut Part) -> Result<u
         }
         if described != codec {
             codec = described;
-            codecs.extend([sample, codec].map(u64::to_le_bytes).concat());
+            codecs.extend([sample, codec]);
         }
         let span = Span::new(start, sizes.total(sample, count));
         if !whole.contains(span) {
@@ -101,10 +101,9 @@ pub fn take(reader: &mut Reader, tables: &[IsoBox], part: &mut Part) -> Result<u
     }
     let each = sizes.each.iter().flat_map(|size| size.to_le_bytes());
     let each = blake3::hash(&each.collect::<Vec<u8>>());
-    let count = [sizes.count, sizes.fixed].map(u64::to_le_bytes);
-    part.put(b"count", &count.concat());
+    part.put_numbers(b"count", &[sizes.count, sizes.fixed]);
     part.put(b"sizes", each.as_bytes());
-    part.put(b"codecs", &codecs);
+    part.put_numbers(b"codecs", &codecs);
     part.put_spans(b"samples", &spans);
     Ok(sizes.count)
 }

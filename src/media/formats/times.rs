@@ -29,50 +29,43 @@ pub fn take(
     edits: Option<IsoBox>,
     part: &mut Part,
 ) -> Result<()> {
-    let (mut runs, last) = read_runs(reader, tables, samples)?;
-    let mut edits = read_edits(reader, edits)?;
-    if let Some(empty) = edits.first().copied().filter(|edit| edit.start < 0) {
-        put_seconds(b"delay", empty.length, clock.movie, part);
-        edits.remove(0);
-    }
-    if let [edit] = edits[..]
-        && edit.shows_all(last, clock)
-    {
-        for run in &mut runs {
-            run.late = run.late.saturating_sub(edit.start);
-        }
-        edits.clear();
-    }
-    let numbers = runs.iter().flat_map(|run| [run.delta, run.late]);
-    let unit = numbers.fold(clock.track, |unit, number| gcd(unit, number.unsigned_abs()));
+    let (runs, last) = read_runs(reader, tables, samples)?;
+    let edits = read_edits(reader, edits)?;
+    let delays = edits.iter().take_while(|edit| edit.start < 0).count();
+    let (delays, shown) = edits.split_at(delays);
+    let (start, shown) = match shown {
+        [edit] if edit.shows_all(last, clock) => (edit.start, &[][..]),
+        shown => (0, shown),
+    };
+    let numbers = |run: &Run| [run.delta, run.late.saturating_sub(start)];
+    let unit = runs.iter().flat_map(numbers);
+    let unit = unit.fold(clock.track, |unit, number| gcd(unit, number.unsigned_abs()));
     let unit = unit.max(1);
     let mut hasher = blake3::Hasher::new();
     hasher.update(&(clock.track / unit).to_le_bytes());
     for run in &runs {
         hasher.update(&run.count.to_le_bytes());
-        hasher.update(&(run.delta / unit as i64).to_le_bytes());
-        hasher.update(&(run.late / unit as i64).to_le_bytes());
+        for number in numbers(run) {
+            hasher.update(&(number / unit as i64).to_le_bytes());
+        }
     }
     part.put(b"times", hasher.finalize().as_bytes());
-    for edit in edits {
-        put_seconds(b"edit", edit.length, clock.movie, part);
-        put_seconds(b"from", edit.start.unsigned_abs(), clock.track, part);
-        part.put(
-            b"rate",
-            &[edit.rate, u64::from(edit.start < 0)]
-                .map(u64::to_le_bytes)
-                .concat(),
+    for edit in delays.iter().chain(shown) {
+        let [length, seconds] = fraction(edit.length, clock.movie);
+        let [from, ticks] = fraction(edit.start.max(0) as u64, clock.track);
+        let is_empty = u64::from(edit.start < 0);
+        part.put_numbers(
+            b"edit",
+            &[length, seconds, from, ticks, edit.rate, is_empty],
         );
     }
     Ok(())
 }
 
-fn put_seconds(name: &[u8], ticks: u64, clock: u64, part: &mut Part) {
-    let unit = gcd(ticks, clock).max(1);
-    part.put(
-        name,
-        &[ticks / unit, clock / unit].map(u64::to_le_bytes).concat(),
-    );
+/// Two numbers in their lowest terms.
+fn fraction(above: u64, below: u64) -> [u64; 2] {
+    let unit = gcd(above, below).max(1);
+    [above / unit, below / unit]
 }
 
 fn gcd(a: u64, b: u64) -> u64 {

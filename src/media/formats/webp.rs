@@ -2,47 +2,38 @@
 
 use super::super::blocks::exif;
 use super::super::fields::Fields;
-use super::super::payload::{Draft, Format};
+use super::super::payload::Draft;
 use super::super::source::{Order, Reader, Result, damaged};
 use super::super::span::Span;
-use super::Parser;
 
-pub struct WebP;
+pub fn begins(head: &[u8]) -> bool {
+    head.starts_with(b"RIFF") && head.get(8..12) == Some(b"WEBP")
+}
 
-impl Parser for WebP {
-    fn format(&self) -> Format {
-        Format::WebP
+pub fn parse(reader: &mut Reader, draft: &mut Draft) -> Result<bool> {
+    let mut file = Fields::in_order(reader, reader.whole(), Order::Little);
+    file.span(4)?;
+    let length = file.number(4)?;
+    let riff = file.span(length)?;
+    if file.rest.length > 0 {
+        draft.parts.more.put_span(b"after", file.rest);
     }
-
-    fn begins(&self, head: &[u8]) -> bool {
-        head.starts_with(b"RIFF") && head.get(8..12) == Some(b"WEBP")
-    }
-
-    fn parse(&self, reader: &mut Reader, draft: &mut Draft) -> Result<bool> {
-        let mut file = Fields::in_order(reader, reader.whole(), Order::Little);
-        file.span(4)?;
-        let length = file.number(4)?;
-        let riff = file.span(length)?;
-        if file.rest.length > 0 {
-            draft.parts.more.put_span(b"after", file.rest);
+    let mut fields = Fields::in_order(reader, riff.skip(4), Order::Little);
+    let mut is_first = true;
+    while fields.rest.length > 0 {
+        fields.reader.count(1)?;
+        let kind = fields.bytes()?;
+        let length = fields.number(4)?;
+        let data = fields.span(length)?;
+        fields.rest = fields.rest.skip(length % 2);
+        if is_first {
+            let canvas = canvas(fields.reader, &kind, data)?;
+            draft.parts.picture.put(b"canvas", &canvas);
         }
-        let mut fields = Fields::in_order(reader, riff.skip(4), Order::Little);
-        let mut is_first = true;
-        while fields.rest.length > 0 {
-            fields.reader.count(1)?;
-            let kind = fields.bytes()?;
-            let length = fields.number(4)?;
-            let data = fields.span(length)?;
-            fields.rest = fields.rest.skip(length % 2);
-            if is_first {
-                let canvas = canvas(fields.reader, &kind, data)?;
-                draft.parts.picture.put(b"canvas", &canvas);
-            }
-            is_first = false;
-            take_chunk(fields.reader, &kind, data, draft)?;
-        }
-        Ok(true)
+        is_first = false;
+        take_chunk(fields.reader, &kind, data, draft)?;
     }
+    Ok(true)
 }
 
 fn take_chunk(reader: &mut Reader, kind: &[u8; 4], data: Span, draft: &mut Draft) -> Result<()> {

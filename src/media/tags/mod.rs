@@ -28,56 +28,26 @@ pub struct Tags {
     pub content_identifier: Option<String>,
 }
 
-/// Names that values of a kind have in EXIF (by directory and number), XMP (with a colon), IPTC, Vorbis comments, ID3 and
-/// films. The first one that has a value counts.
-type Names = &'static [&'static str];
-const DATE: Names = &[
-    "Exif 9003",
-    "exif:DateTimeOriginal",
-    "photoshop:DateCreated",
-    "xmp:CreateDate",
-    "IPTC 0237",
-    "DATE",
-    "TDRC",
-    "TYER",
-    "day",
-    "creationdate",
-    "Chain(0) 0132",
-];
-const RATING: Names = &["xmp:Rating", "Chain(0) 4746", "RATING"];
-const KEYWORD: Names = &["dc:subject", "IPTC 0219"];
-const TITLE: Names = &[
-    "dc:title",
-    "IPTC 0205",
-    "Chain(0) 010E",
-    "TITLE",
-    "TIT2",
-    "nam",
-    "title",
-];
-const ARTIST: Names = &[
-    "Chain(0) 013B",
-    "dc:creator",
-    "IPTC 0250",
-    "ARTIST",
-    "TPE1",
-    "artist",
-];
-const MAKER: Names = &["Chain(0) 010F"];
-const CAMERA: Names = &["Chain(0) 0110", "tiff:Model", "mod", "model"];
-const SOFTWARE: Names = &[
-    "Chain(0) 0131",
-    "xmp:CreatorTool",
-    "ENCODER",
-    "TSSE",
-    "too",
-    "swr",
-    "software",
-];
-const IDENTIFIER: Names = &["Apple 0011", "content.identifier"];
-const ALL: [Names; 9] = [
-    DATE, RATING, KEYWORD, TITLE, ARTIST, MAKER, CAMERA, SOFTWARE, IDENTIFIER,
-];
+/// Names that values of a kind have in EXIF (directory and number), XMP (with a prefix), IPTC, Vorbis comments, ID3 and
+/// films, with spaces between them. The first one that has a value counts.
+const DATE: &str = "Exif:9003 exif:DateTimeOriginal photoshop:DateCreated xmp:CreateDate IPTC:0237 \
+    DATE TDRC TYER day creationdate Chain(0):0132";
+const RATING: &str = "xmp:Rating Chain(0):4746 RATING";
+const KEYWORD: &str = "dc:subject IPTC:0219";
+const TITLE: &str = "dc:title IPTC:0205 Chain(0):010E TITLE TIT2 nam title";
+const ARTIST: &str = "Chain(0):013B dc:creator IPTC:0250 ARTIST TPE1 artist";
+const MAKER: &str = "Chain(0):010F";
+const CAMERA: &str = "Chain(0):0110 tiff:Model mod model";
+const SOFTWARE: &str = "Chain(0):0131 xmp:CreatorTool ENCODER TSSE too swr software";
+const IDENTIFIER: &str = "Apple:0011 content.identifier";
+
+/// All names.
+fn names() -> impl Iterator<Item = &'static str> {
+    let of_all = [
+        DATE, RATING, KEYWORD, TITLE, ARTIST, MAKER, CAMERA, SOFTWARE, IDENTIFIER,
+    ];
+    of_all.into_iter().flat_map(str::split_whitespace)
+}
 
 /// Texts that are longer are no tags for people.
 const LONGEST: u64 = 4096;
@@ -97,7 +67,7 @@ impl Found {
     /// Takes a value that is not empty, if there is a use for its name.
     fn put(&mut self, name: &str, value: &str) {
         let value = value.trim_matches(|c: char| c == '\0' || c.is_whitespace());
-        if !value.is_empty() && ALL.iter().any(|names| names.contains(&name)) {
+        if !value.is_empty() && names().any(|known| known == name) {
             let values = self.values.entry(name.to_owned()).or_default();
             if values.len() < MOST {
                 values.push(value.to_owned());
@@ -105,14 +75,12 @@ impl Found {
         }
     }
 
-    fn all(&self, names: Names) -> impl Iterator<Item = &String> {
-        names
-            .iter()
-            .filter_map(|name| self.values.get(*name))
-            .flatten()
+    fn all(&self, names: &'static str) -> impl Iterator<Item = &String> {
+        let names = names.split_whitespace();
+        names.filter_map(|name| self.values.get(name)).flatten()
     }
 
-    fn first(&self, names: Names) -> Option<String> {
+    fn first(&self, names: &'static str) -> Option<String> {
         self.all(names).next().cloned()
     }
 }

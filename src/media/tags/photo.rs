@@ -5,13 +5,13 @@ use super::super::blocks::xmp;
 use super::super::fields::Fields;
 use super::super::source::{Reader, Result};
 use super::super::span::Span;
-use super::{ALL, Found, degrees, text};
+use super::{Found, degrees, names, text};
 
 pub fn read_exif(reader: &mut Reader, block: Span, found: &mut Found) -> Result<()> {
     let directories = ifd::read(reader, block)?;
     for directory in &directories.all {
         for entry in &directory.entries {
-            let name = format!("{:?} {:04X}", directory.kind, entry.tag);
+            let name = format!("{:?}:{:04X}", directory.kind, entry.tag);
             match (entry.kind, entry.count) {
                 (2, _) => found.put(&name, &text(reader, entry.value)?),
                 (3, 1) => {
@@ -64,7 +64,7 @@ fn read_apple(reader: &mut Reader, note: Span, found: &mut Found) -> Result<()> 
         let (length, at) = (fields.number(4)?, fields.number(4)?);
         if kind == 2 {
             let value = Fields::new(fields.reader, note.skip(at)).span(length)?;
-            found.put(&format!("Apple {tag:04X}"), &text(fields.reader, value)?);
+            found.put(&format!("Apple:{tag:04X}"), &text(fields.reader, value)?);
         }
     }
     Ok(())
@@ -72,12 +72,7 @@ fn read_apple(reader: &mut Reader, note: Span, found: &mut Found) -> Result<()> 
 
 pub fn read_xmp(reader: &mut Reader, block: Span, found: &mut Found) -> Result<()> {
     let text = xmp::text(reader, block)?;
-    for name in ALL
-        .iter()
-        .copied()
-        .flatten()
-        .filter(|name| name.contains(':'))
-    {
+    for name in names().filter(|name| name.contains(':')) {
         for value in xmp::values(&text, name) {
             found.put(name, value);
         }
@@ -103,7 +98,7 @@ pub fn read_iptc(reader: &mut Reader, block: Span, found: &mut Found) -> Result<
         let record = fields.number(2)?;
         let length = fields.number(2)?;
         let value = fields.span(length)?;
-        found.put(&format!("IPTC {record:04X}"), &text(fields.reader, value)?);
+        found.put(&format!("IPTC:{record:04X}"), &text(fields.reader, value)?);
     }
     Ok(())
 }

@@ -27,13 +27,7 @@ fn survives(bytes: &[u8]) {
     let source = Counted(bytes, Cell::new(0));
     if let Ok(Some(media)) = look(&source) {
         let parts = &media.parts;
-        for part in [
-            &parts.picture,
-            &parts.orientation,
-            &parts.colour,
-            &parts.notes,
-            &parts.more,
-        ] {
+        for part in parts.all() {
             part.digest(media.format.domain(), &source)
                 .expect("all spans lie inside");
         }

@@ -6,15 +6,7 @@ use super::made::{self, FILM, FilmPlan, Made, made};
 /// Digests of picture, orientation, colour, notes and more.
 fn digests(bytes: &[u8]) -> Option<[[u8; 32]; 5]> {
     let media = look(&bytes).ok()??;
-    let parts = &media.parts;
-    let parts = [
-        &parts.picture,
-        &parts.orientation,
-        &parts.colour,
-        &parts.notes,
-        &parts.more,
-    ];
-    Some(parts.map(|part| {
+    Some(media.parts.all().map(|part| {
         part.digest(media.format.domain(), &bytes)
             .expect("it is in memory")
     }))
@@ -75,13 +67,7 @@ fn the_length_of_a_part_is_that_of_what_is_hashed() {
     use super::super::Piece;
     for (name, made) in made::all() {
         let parts = known(&made).parts;
-        for part in [
-            &parts.picture,
-            &parts.orientation,
-            &parts.colour,
-            &parts.notes,
-            &parts.more,
-        ] {
+        for part in parts.all() {
             let lengths = part.pieces().map(|piece| match piece {
                 Piece::Literal(bytes) => bytes.len() as u64,
                 Piece::Span(span) => span.length,
