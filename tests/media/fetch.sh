@@ -6,7 +6,7 @@ folder=$(realpath -m "${1:?a folder}")
 mkdir -p "$folder/packed/lists/partial" "$folder/films"
 cd "$folder/packed"
 
-for package in pillow pillow-heif mutagen imageio hachoir exif piexif tinytag; do
+for package in pillow pillow-heif mutagen imageio hachoir exif piexif tinytag dngpy libraw-cffi; do
     python3 -m pip download -q --no-deps --no-binary "$package" -d . "$package" || echo "missing: $package" >&2
 done
 # shellcheck source=/dev/null

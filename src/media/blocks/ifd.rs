@@ -6,12 +6,6 @@ use super::super::fields::Fields;
 use super::super::source::{Order, Reader, Result, damaged};
 use super::super::span::Span;
 
-/// Tags that point to further directories.
-const SUB: u16 = 0x014A;
-const EXIF: u16 = 0x8769;
-const GPS: u16 = 0x8825;
-const INTEROP: u16 = 0xA005;
-
 /// What a directory is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -61,6 +55,15 @@ pub struct Directories {
     pub covered: Vec<Span>,
 }
 
+/// The tag that may point to several directories, and all that point to any.
+const SUB: u16 = 0x014A;
+const POINTERS: [(u16, Kind); 4] = [
+    (SUB, Kind::Sub),
+    (0x8769, Kind::Exif),
+    (0x8825, Kind::Gps),
+    (0xA005, Kind::Interop),
+];
+
 /// Bytes of one value of a type; 0 for a type that does not exist.
 fn size_of(kind: u16) -> u64 {
     match kind {
@@ -72,9 +75,11 @@ fn size_of(kind: u16) -> u64 {
     }
 }
 
-/// Most directories that wait, and how deep they point to each other.
+/// Most directories that wait.
 const MOST: usize = 4096;
-const DEEPEST: usize = 4;
+
+/// The longest path: four bytes for each directory that points to the next.
+const LONGEST: usize = 20;
 
 /// What an entry counts among the parts of a file: it takes more memory than others.
 const WEIGHT: u64 = 16;
@@ -84,7 +89,6 @@ struct Pointer {
     at: u64,
     kind: Kind,
     path: Vec<u8>,
-    depth: usize,
 }
 
 /// Reads all directories of a TIFF block.
@@ -105,8 +109,7 @@ pub fn read(reader: &mut Reader, block: Span) -> Result<Directories> {
     let mut pointers = vec![Pointer {
         at: fields.number(4)?,
         kind: Kind::Chain(0),
-        path: vec![b'0', 0, 0],
-        depth: 0,
+        path: vec![b'0', 0, 0, 0],
     }];
     let mut starts = HashSet::new();
     while let Some(pointer) = pointers.pop() {
@@ -114,9 +117,6 @@ pub fn read(reader: &mut Reader, block: Span) -> Result<Directories> {
             return damaged("directories point to each other");
         }
         read_one(reader, block, pointer, &mut found, &mut pointers)?;
-        if pointers.len() > MOST {
-            return damaged("it has too many directories");
-        }
     }
     Ok(found)
 }
@@ -155,18 +155,21 @@ fn read_one(
             count,
             value,
         };
-        let of = match tag {
-            SUB => Some(Kind::Sub),
-            EXIF => Some(Kind::Exif),
-            GPS => Some(Kind::Gps),
-            INTEROP => Some(Kind::Interop),
-            _ => None,
-        };
         let is_pointer = matches!(kind, 4 | 9 | 13) && count > 0 && (tag == SUB || count == 1);
-        match of.filter(|_| is_pointer) {
-            Some(kind) => point(fields.reader, found.order, &pointer, entry, kind, pointers)?,
-            None => entries.push(entry),
+        let mut known = POINTERS.iter();
+        let Some((_, kind)) = known.find(|(known, _)| is_pointer && *known == tag) else {
+            entries.push(entry);
+            continue;
+        };
+        if pointer.path.len() >= LONGEST || pointers.len() + count as usize > MOST {
+            return damaged("directories are too deep or too many");
         }
+        let to = numbers(fields.reader, found.order, entry)?.unwrap_or_default();
+        pointers.extend((0_u16..).zip(to).map(|(n, at)| Pointer {
+            at,
+            kind: *kind,
+            path: [&pointer.path[..], &tag.to_le_bytes(), &n.to_le_bytes()].concat(),
+        }));
     }
     entries.sort_by_key(|entry: &Entry| entry.tag);
     // Some programs leave it out.
@@ -185,8 +188,7 @@ fn read_one(
             pointers.push(Pointer {
                 at: next,
                 kind: Kind::Chain(n),
-                path: vec![b'0', low, high],
-                depth: 0,
+                path: vec![b'0', 0, low, high],
             });
         }
         Kind::Sub if next != 0 => {
@@ -200,31 +202,6 @@ fn read_one(
         path,
         entries,
     });
-    Ok(())
-}
-
-/// Remembers the directories that a tag points to.
-fn point(
-    reader: &mut Reader,
-    order: Order,
-    from: &Pointer,
-    entry: Entry,
-    kind: Kind,
-    pointers: &mut Vec<Pointer>,
-) -> Result<()> {
-    if from.depth >= DEEPEST || entry.count as usize > MOST {
-        return damaged("directories are too deep or too many");
-    }
-    for (n, at) in (0_u16..).zip(numbers(reader, order, entry)?.unwrap_or_default()) {
-        let path = [&from.path[..], &entry.tag.to_le_bytes(), &n.to_le_bytes()].concat();
-        let depth = from.depth + 1;
-        pointers.push(Pointer {
-            at,
-            kind,
-            path,
-            depth,
-        });
-    }
     Ok(())
 }
 

@@ -1,12 +1,12 @@
 //! HEIF and AVIF: items, which refer to each other, have properties, and lie in pieces.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use super::super::blocks::boxes::{self, IsoBox, Rules};
 use super::super::blocks::{exif, gaps};
 use super::super::fields::Fields;
 use super::super::payload::Draft;
-use super::super::source::{Reader, Result, damaged, unsupported};
+use super::super::source::{Order, Reader, Result, damaged, unsupported};
 use super::super::span::Span;
 
 const BRANDS: [&[u8; 4]; 12] = [
@@ -27,13 +27,10 @@ const META: Rules = Rules {
 };
 
 pub fn begins(head: &[u8]) -> bool {
-    let length = head
-        .first_chunk()
-        .map_or(0, |length| u32::from_be_bytes(*length) as usize);
+    let length = Order::Big.number(head.get(..4).unwrap_or_default()) as usize;
     let brands = head.get(8..length.min(head.len())).unwrap_or_default();
-    let mut brands = brands.chunks_exact(4);
-    head.get(4..8) == Some(b"ftyp")
-        && brands.any(|brand| BRANDS.iter().any(|known| *known == brand))
+    let mut brands = brands.as_chunks().0.iter();
+    head.get(4..8) == Some(b"ftyp") && brands.any(|brand| BRANDS.contains(&brand))
 }
 
 pub fn parse(reader: &mut Reader, draft: &mut Draft) -> Result<bool> {
@@ -45,20 +42,14 @@ pub fn parse(reader: &mut Reader, draft: &mut Draft) -> Result<bool> {
     };
     let items = Items::read(reader, meta, draft)?;
     items.take(reader, draft)?;
+    let items = items.all.values();
+    let covered: Vec<Span> = items.flat_map(|item| &item.data).copied().collect();
     // A film may be shown in place of the picture: then all data is shown.
     let has_film = top.iter().any(|one| &one.kind == b"moov");
     for mdat in top.iter().filter(|one| &one.kind == b"mdat") {
         match has_film {
             true => draft.parts.picture.put_span(b"mdat", mdat.body),
-            false => {
-                gaps::put(
-                    reader,
-                    &items.covered(),
-                    mdat.body,
-                    &mut draft.parts.more,
-                    true,
-                )?;
-            }
+            false => gaps::put(reader, &covered, mdat.body, &mut draft.parts.more, true)?,
         }
     }
     // It is a property of the item; what EXIF says is only for those who take the item out.
@@ -69,25 +60,35 @@ pub fn parse(reader: &mut Reader, draft: &mut Draft) -> Result<bool> {
 /// An item, with what is known about it. A group of items is one that is not listed.
 #[derive(Debug, Default)]
 struct Item {
-    kind: [u8; 4],
-    /// Type, flags and protection; type and encoding of the contents.
+    /// Kind, flags and protection; type and encoding of the contents.
     about: Vec<u8>,
     /// Properties, each with a mark if it is essential.
     properties: Vec<(IsoBox, bool)>,
     /// Items that it refers to, by kind.
-    refers: Vec<([u8; 4], Vec<u8>)>,
+    refers: Vec<([u8; 4], Vec<u64>)>,
     data: Vec<Span>,
     /// A piece of it has no length.
     is_open: bool,
 }
 
-struct Items(BTreeMap<u64, Item>);
+struct Items {
+    all: BTreeMap<u64, Item>,
+    primary: u64,
+}
 
 impl Items {
     fn read(reader: &mut Reader, meta: IsoBox, draft: &mut Draft) -> Result<Self> {
         let (picture, xmp) = (&mut draft.parts.picture, &mut draft.blocks.xmp);
         let children = boxes::take(reader, meta.body.skip(4), &META, picture, xmp)?;
-        let mut items = Self(BTreeMap::new());
+        let pitm = boxes::need(&children, b"pitm")?;
+        let mut fields = Fields::new(reader, pitm.body);
+        let version = fields.version()?.0;
+        let primary = fields.number(if version == 0 { 2 } else { 4 })?;
+        picture.put_numbers(b"primary", &[primary]);
+        let mut items = Self {
+            all: BTreeMap::new(),
+            primary,
+        };
         items.read_list(reader, boxes::need(&children, b"iinf")?)?;
         let idat = boxes::find(&children, b"idat");
         items.read_places(reader, boxes::need(&children, b"iloc")?, idat)?;
@@ -95,22 +96,13 @@ impl Items {
             items.read_references(reader, iref)?;
         }
         items.read_properties(reader, boxes::need(&children, b"iprp")?)?;
-
-        let pitm = boxes::need(&children, b"pitm")?;
-        let mut fields = Fields::new(reader, pitm.body);
-        let primary = fields.version()?.0;
-        let primary = fields.number(if primary == 0 { 2 } else { 4 })?;
-        picture.put(b"primary", &primary.to_le_bytes());
-        let listed = items.0.get(&primary).filter(|item| !item.about.is_empty());
-        let refers = listed.map(|item| &item.refers[..]);
         // Which picture is shown then, decoders decide.
-        if refers.is_none_or(|all| {
-            all.iter()
-                .any(|(kind, _)| matches!(kind, b"thmb" | b"auxl"))
-        }) {
-            return damaged("the primary item is none, or belongs to another one");
+        match items.all.get(&primary) {
+            Some(item) if !item.about.is_empty() && !item.is(b"thmb") && !item.is(b"auxl") => {
+                Ok(items)
+            }
+            _ => damaged("the primary item is none, or belongs to another one"),
         }
-        Ok(items)
     }
 
     fn read_list(&mut self, reader: &mut Reader, iinf: IsoBox) -> Result<()> {
@@ -125,20 +117,15 @@ impl Items {
                 return unsupported("items of an old version");
             }
             let id = fields.number(if version == 2 { 2 } else { 4 })?;
-            let protection: [u8; 2] = fields.bytes()?;
-            let kind: [u8; 4] = fields.bytes()?;
+            let (protection, kind): ([u8; 2], [u8; 4]) = (fields.bytes()?, fields.bytes()?);
             let text = fields.rest;
             let text = fields.reader.bytes(text)?;
             // The name is for people.
             let name = text.iter().position(|byte| *byte == 0);
             let types = &text[name.map_or(text.len(), |end| end + 1)..];
             let about = [&kind[..], &flags.to_le_bytes(), &protection, types].concat();
-            let item = Item {
-                kind,
-                about,
-                ..Item::default()
-            };
-            if self.0.insert(id, item).is_some() {
+            let about = std::mem::replace(&mut self.item(id).about, about);
+            if !about.is_empty() {
                 return damaged("two items have one number");
             }
         }
@@ -146,7 +133,7 @@ impl Items {
     }
 
     fn item(&mut self, id: u64) -> &mut Item {
-        self.0.entry(id).or_default()
+        self.all.entry(id).or_default()
     }
 
     fn read_places(
@@ -213,7 +200,7 @@ impl Items {
             let mut to = Vec::new();
             for _ in 0..fields.number(2)? {
                 fields.reader.count(1)?;
-                to.extend(fields.number(of_id)?.to_le_bytes());
+                to.push(fields.number(of_id)?);
             }
             self.item(from).refers.push((one.kind, to));
         }
@@ -251,21 +238,19 @@ impl Items {
         Ok(())
     }
 
-    /// Places of all items.
-    fn covered(&self) -> Vec<Span> {
-        self.0.values().flat_map(|item| item.data.clone()).collect()
-    }
-
     /// Puts all items but tags and thumbnails.
     fn take(&self, reader: &mut Reader, draft: &mut Draft) -> Result<()> {
-        for (id, item) in &self.0 {
-            let is_thumbnail = item.refers.iter().any(|(kind, _)| kind == b"thmb");
+        let refers = self.all.values().flat_map(|item| &item.refers);
+        let mut shown: HashSet<u64> = refers.flat_map(|(_, to)| to).copied().collect();
+        shown.insert(self.primary);
+        for (id, item) in &self.all {
             let types = item.about.get(10..).unwrap_or_default();
             let is_xmp = types.starts_with(b"application/rdf+xml\0");
-            match &item.kind {
-                b"Exif" => item.take_exif(reader, draft)?,
-                b"mime" if is_xmp => draft.blocks.xmp.extend(item.data.first()),
-                _ if is_thumbnail => {}
+            match item.about.first_chunk() {
+                _ if shown.contains(id) => item.put(*id, reader, draft)?,
+                Some(b"Exif") => item.take_exif(reader, draft)?,
+                Some(b"mime") if is_xmp => draft.blocks.xmp.extend(item.data.first()),
+                _ if item.is(b"thmb") => {}
                 _ => item.put(*id, reader, draft)?,
             }
         }
@@ -274,13 +259,18 @@ impl Items {
 }
 
 impl Item {
+    /// True if it is this to another item.
+    fn is(&self, kind: &[u8; 4]) -> bool {
+        self.refers.iter().any(|(of, _)| of == kind)
+    }
+
     /// Puts the item into the picture; how it is turned, and its colours, into others.
     fn put(&self, id: u64, reader: &mut Reader, draft: &mut Draft) -> Result<()> {
         if self.is_open {
             return unsupported("items without a length");
         }
         let parts = &mut draft.parts;
-        parts.picture.put(b"item", &id.to_le_bytes());
+        parts.picture.put_numbers(b"item", &[id]);
         parts.picture.put(b"about", &self.about);
         for (property, is_essential) in &self.properties {
             let is_icc =
@@ -298,7 +288,8 @@ impl Item {
             part.put_span(&name.concat(), property.body);
         }
         for (kind, to) in &self.refers {
-            parts.picture.put(&[b"refers", &kind[..]].concat(), to);
+            let name = [b"refers", &kind[..]].concat();
+            parts.picture.put_numbers(&name, to);
         }
         parts.picture.put_spans(b"data", &self.data);
         Ok(())

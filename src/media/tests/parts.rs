@@ -203,6 +203,29 @@ mod heif {
         );
         assert_eq!(others(&plain, &heif(None, &exif(1, b"another"))), ["notes"]);
     }
+
+    #[test]
+    fn a_thumbnail_that_another_item_needs_is_a_part_of_the_picture() {
+        let with = |thumbnail: &[u8; 9], refers: u8| {
+            let mut made = heif(None, &exif(1, b""));
+            // EXIF has a thumbnail too.
+            let find = |bytes: &[u8]| {
+                let mut windows = made.bytes.windows(bytes.len());
+                windows
+                    .rposition(|here| here == bytes)
+                    .expect("it is there")
+            };
+            let (at, to) = (find(b"thumbnail"), find(b"auxl") + 9);
+            made.bytes[at..at + 9].copy_from_slice(thumbnail);
+            made.bytes[to] = refers;
+            made
+        };
+        assert!(others(&with(b"thumbnail", 1), &with(b"otherwise", 1)).is_empty());
+        assert_eq!(
+            others(&with(b"thumbnail", 3), &with(b"otherwise", 3)),
+            ["picture"]
+        );
+    }
 }
 
 mod sound {
