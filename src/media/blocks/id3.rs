@@ -35,7 +35,7 @@ fn length_of_v2(reader: &mut Reader, at: u64) -> Result<Option<u64>> {
     Ok(Some(10 + size + footer))
 }
 
-/// Takes ID3v1 and APEv2 at the end away, in whatever order.
+/// Takes ID3v1, APEv2 and Lyrics3v2 at the end away, in whatever order.
 pub fn skip_back(reader: &mut Reader, mut sound: Span) -> Result<Span> {
     loop {
         let tag = match length_at_end(reader, sound)? {
@@ -62,6 +62,14 @@ fn length_at_end(reader: &mut Reader, sound: Span) -> Result<u64> {
         let header = if flags & 1 << 31 == 0 { 0 } else { 32 };
         if matches!(version, 1000 | 2000) && size >= 32 && is_footer {
             return Ok(size + header);
+        }
+    }
+    if sound.length >= 15 && reader.has(end - 9, b"LYRICS200")? {
+        let digits = reader.bytes(Span::new(end - 15, 6))?;
+        let digits = std::str::from_utf8(digits).unwrap_or_default();
+        let tag = digits.parse::<u64>().map_or(0, |size| size + 15);
+        if tag <= sound.length && reader.has(end - tag, b"LYRICSBEGIN")? {
+            return Ok(tag);
         }
     }
     Ok(0)

@@ -99,12 +99,15 @@ pub fn read(reader: &mut Reader, block: Span) -> Result<Directories> {
         _ => return damaged("an EXIF block does not say its byte order"),
     };
     let mut fields = Fields::in_order(reader, block, order);
-    let header = fields.span(4)?;
+    fields.span(4)?;
+    // ExifTool's mark in WebP is a part of the header.
+    let is_marked = fields.reader.has(block.start + 8, b"ExifMeta")?;
+    let header = if is_marked { 16 } else { 8 };
     let mut found = Directories {
         order,
         base: block.start,
         all: Vec::new(),
-        covered: vec![Span::new(header.start, 8)],
+        covered: vec![Span::new(block.start, header)],
     };
     let mut pointers = vec![Pointer {
         at: fields.number(4)?,

@@ -82,37 +82,37 @@ fn take_movie(reader: &mut Reader, moov: IsoBox, draft: &mut Draft) -> Result<()
     let (picture, xmp) = (&mut draft.parts.picture, &mut draft.blocks.xmp);
     let children = boxes::take(reader, moov.body, &MOVIE, picture, xmp)?;
     let ticks = take_header(reader, boxes::need(&children, b"mvhd")?, draft)?;
-    let mut shown = Vec::new();
+    let mut tracks = Vec::new();
     for one in children {
         match &one.kind {
-            b"trak" => {
-                let (kind, part) = take_track(reader, one, ticks, draft)?;
-                let is_first = matches!(&kind, b"vide" | b"soun") && !shown.contains(&kind);
-                shown.extend(is_first.then_some(kind));
-                match is_first {
-                    true => draft.parts.picture.append(&part),
-                    false => draft.parts.more.append(&part),
-                }
-            }
+            b"trak" => tracks.push(take_track(reader, one, ticks, draft)?),
             b"udta" => take_user_data(reader, one, draft)?,
             _ => {}
         }
     }
+    let mut shown = Vec::new();
+    for wanted in [b"vide", b"soun"] {
+        let first = tracks.iter().position(|(kind, _)| kind == wanted);
+        shown.extend(first.map(|n| tracks.remove(n).1));
+    }
     if shown.is_empty() {
         return unsupported("a film without picture and sound");
+    }
+    shown
+        .iter()
+        .for_each(|part| draft.parts.picture.append(part));
+    for (_, part) in tracks {
+        draft.parts.more.append(&part);
     }
     Ok(())
 }
 
 /// A matrix that turns nothing.
-const UPRIGHT: [u8; 36] = {
-    let mut matrix = [0; 36];
-    (matrix[1], matrix[17], matrix[32]) = (1, 1, 0x40);
-    matrix
-};
+const UPRIGHT: &[u8; 36] =
+    b"\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0@\0\0\0";
 
 fn put_matrix(name: &[u8], span: Span, reader: &mut Reader, part: &mut Part) -> Result<()> {
-    if !reader.has(span.start, &UPRIGHT)? {
+    if !reader.has(span.start, UPRIGHT)? {
         part.put_span(name, span);
     }
     Ok(())
