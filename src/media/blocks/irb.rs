@@ -34,7 +34,8 @@ fn read(reader: &mut Reader, block: Span) -> Result<(Part, Vec<Span>)> {
     let (mut part, mut iptc) = (Part::default(), Vec::new());
     let mut fields = Fields::new(reader, block);
     while fields.rest.length > 0 {
-        if !MARKS.contains(&&fields.bytes()?) {
+        let mark = fields.bytes()?;
+        if !MARKS.contains(&&mark) {
             return damaged("an image resource has no mark");
         }
         let number = fields.number(2)? as u16;
@@ -48,7 +49,8 @@ fn read(reader: &mut Reader, block: Span) -> Result<(Part, Vec<Span>)> {
             iptc.push(data);
         }
         if !HARMLESS.contains(&number) {
-            part.put_spans(&[b"irb", &number.to_be_bytes()[..]].concat(), &[name, data]);
+            let of = [b"irb", &mark[..], &number.to_be_bytes()].concat();
+            part.put_spans(&of, &[name, data]);
         }
     }
     Ok((part, iptc))

@@ -49,8 +49,7 @@ fn take_picture(reader: &mut Reader, entry: IsoBox, part: &mut Part) -> Result<V
     fields.span(46)?;
     let depth = fields.span(4)?;
     part.put_spans(b"size", &[size, depth]);
-    let rest = fields.rest;
-    boxes::read(reader, rest)
+    boxes::read(fields.reader, fields.rest)
 }
 
 /// Channels, bits and rate, unless the codec has its own; returns the boxes.

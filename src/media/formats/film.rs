@@ -203,7 +203,7 @@ fn take_track(
     fields.span(if is_short { 8 } else { 16 })?;
     let track = fields.number(4)?;
     let edits = match boxes::find(&children, b"edts") {
-        Some(edts) => boxes::find(&boxes::read(reader, edts.body)?, b"elst"),
+        Some(edts) => Some(boxes::need(&boxes::read(reader, edts.body)?, b"elst")?),
         None => None,
     };
     let clock = times::Clock { movie, track };

@@ -109,8 +109,7 @@ impl Items {
         let mut fields = Fields::new(reader, iinf.body);
         let version = fields.version()?.0;
         fields.span(if version == 0 { 2 } else { 4 })?;
-        let rest = fields.rest;
-        for one in boxes::read(reader, rest)? {
+        for one in boxes::read(fields.reader, fields.rest)? {
             let mut fields = Fields::new(reader, one.body);
             let (version, flags) = fields.version()?;
             if &one.kind != b"infe" || !matches!(version, 2 | 3) {
@@ -193,8 +192,7 @@ impl Items {
     fn read_references(&mut self, reader: &mut Reader, iref: IsoBox) -> Result<()> {
         let mut fields = Fields::new(reader, iref.body);
         let of_id = if fields.version()?.0 == 0 { 2 } else { 4 };
-        let rest = fields.rest;
-        for one in boxes::read(reader, rest)? {
+        for one in boxes::read(fields.reader, fields.rest)? {
             let mut fields = Fields::new(reader, one.body);
             let from = fields.number(of_id)?;
             let mut to = Vec::new();

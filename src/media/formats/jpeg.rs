@@ -1,6 +1,7 @@
 //! JPEG: segments up to the first scan, then everything up to the end of the image, then what follows it.
 
 use super::super::blocks::{exif, ifd, irb};
+use super::super::fields::Fields;
 use super::super::payload::Draft;
 use super::super::source::{Reader, Result, damaged, if_sound};
 use super::super::span::Span;
@@ -81,18 +82,14 @@ fn skip_fill(reader: &mut Reader, mut rest: Span) -> Result<Span> {
 
 /// The segment at the start of a span, with its marker.
 fn segment(reader: &mut Reader, rest: Span) -> Result<Span> {
-    if rest.length < 4 {
-        return damaged("a JPEG image ends before its data");
-    }
-    let head = reader.bytes(Span::new(rest.start, 4))?;
-    let (mark, marker) = (head[0], head[1]);
-    let length = u64::from(u16::from_be_bytes([head[2], head[3]]));
+    let mut fields = Fields::new(reader, rest);
+    let [mark, marker] = fields.bytes()?;
+    let length = fields.number(2)?;
     let has_length = !matches!(marker, 0x00 | 0x01 | 0xD0..=0xD9 | 0xFF);
-    let segment = Span::new(rest.start, 2 + length);
-    if mark != 0xFF || !has_length || length < 2 || !rest.contains(segment) {
+    if mark != 0xFF || !has_length || length < 2 {
         return damaged("a JPEG segment is not sound");
     }
-    Ok(segment)
+    Fields::new(fields.reader, rest).span(2 + length)
 }
 
 /// Takes one segment before the first scan.

@@ -72,11 +72,12 @@ fn frame_length(head: &[u8]) -> Option<u64> {
     if !is_sync || frequency == 3 || rate == 0 || head[3] & 3 == 2 {
         return None;
     }
-    let frequency = [44_100, 48_000, 32_000][usize::from(frequency)];
     let padding = u64::from(head[2] >> 1 & 1);
-    Some(match version {
-        3 => 144_000 * OF_1.get(rate)? / frequency + padding,
-        2 => 72_000 * OF_2.get(rate)? / (frequency / 2) + padding,
-        _ => 72_000 * OF_2.get(rate)? / (frequency / 4) + padding,
-    })
+    let (unit, rates, halved) = match version {
+        3 => (144_000, OF_1, 0),
+        2 => (72_000, OF_2, 1),
+        _ => (72_000, OF_2, 2),
+    };
+    let frequency = [44_100, 48_000, 32_000][usize::from(frequency)] >> halved;
+    Some(unit * rates.get(rate)? / frequency + padding)
 }

@@ -68,9 +68,10 @@ impl Sizes {
 /// Puts the data of all samples in order, whatever chunks they lie in. Returns their number.
 pub fn take(reader: &mut Reader, tables: &[IsoBox], part: &mut Part) -> Result<u64> {
     let sizes = Sizes::read(reader, boxes::need(tables, b"stsz")?)?;
-    let chunks = match boxes::find(tables, b"stco") {
-        Some(stco) => rows(reader, Some(stco), [4])?,
-        None => rows(reader, boxes::find(tables, b"co64"), [8])?,
+    let chunks = match (boxes::find(tables, b"stco"), boxes::find(tables, b"co64")) {
+        (Some(stco), None) => rows(reader, Some(stco), [4])?,
+        (None, Some(co64)) => rows(reader, Some(co64), [8])?,
+        _ => return damaged("a track does not say where its samples are"),
     };
     let runs = rows(reader, boxes::find(tables, b"stsc"), [4, 4, 4])?;
     let whole = reader.whole();
