@@ -98,6 +98,7 @@ fn set(number: u64) -> DuplicateSet {
         members: (0..3).map(member).collect(),
         replicas: 3,
         reclaimable: 8_396_800,
+        alike: Vec::new(),
     }
 }
 

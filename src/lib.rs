@@ -90,10 +90,13 @@ pub use event::{Problem, ProblemKind};
 #[doc(inline)]
 pub use hash::ContentDigest;
 pub use library::{
-    Action, Applied, CanGo, Cancel, Compare, CompareAnswer, Compared, ComparedSide, Difference,
-    Error, ErrorKind, File, Filter, FolderEntry, FolderFinding, FolderGaps, FolderOverlap,
-    FolderVerdict, Folders, FoldersFound, Journals, Kind, OnSide, Places, Plan, PlanTotals,
-    PlannedFile, PlannedSet, Progress, Run, Search, Set, Sets, Step, Sum, Summary, Undo,
+    Action, Alike, Applied, CanGo, Cancel, Compare, CompareAnswer, Compared, ComparedSide,
+    Difference, Error, ErrorKind, File, Filter, FolderEntry, FolderFinding, FolderGaps,
+    FolderOverlap, FolderVerdict, Folders, FoldersFound, Journals, Kind, OnSide, Places, Plan,
+    PlanTotals, PlannedFile, PlannedSet, Progress, Run, Search, Set, Sets, Step, Sum, Summary,
+    Undo,
 };
+#[doc(inline)]
+pub use media::Tags;
 #[doc(inline)]
 pub use units::Bytes;

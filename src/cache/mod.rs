@@ -29,7 +29,7 @@ mod writer;
 
 pub use folder::{CacheFolder, Choice};
 pub use kept::{Contents, StoredVolume};
-pub use row::{FileState, Row};
+pub use row::{FileState, Row, ShownRow};
 pub use rows::Rows;
 pub use rule::{MARGIN, Storing, Trust};
 pub use run::{Cache, CacheUse, RowKey};

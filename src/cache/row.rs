@@ -2,12 +2,14 @@
 //!
 //! ```text
 //! parts u8 · size u64 · mtime i64 · ctime i64 · began u64 · [head 16] · [tail 16] · [content 32] · [birth i64] ·
-//! [token 20]
+//! [token 20] · [version of the rules u32 · key 16] · [digest of the picture 32 · of its other parts 4 × 16 ·
+//! bytes beside the picture u64]
 //! ```
-//! Numbers are little-endian.
+//! Numbers are little-endian. Each part in brackets fills whole words of 4 bytes.
 
 use crate::file::{FileIndex, FileTable};
 use crate::hash::{ContentDigest, ContentToken, SampleDigest};
+use crate::media::PartDigests;
 
 /// The state of a file, which differs after a change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -50,13 +52,28 @@ pub struct Row {
     pub birth_ns: Option<i64>,
     /// The result of the last comparison of the file, or of a file that is equal to it.
     pub token: Option<ContentToken>,
+    /// What it shows. Few files have it.
+    pub shown: Option<Box<ShownRow>>,
+}
+
+/// What a picture, film or sound shows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ShownRow {
+    /// The version of the rules by which this was found.
+    pub rules: u32,
+    /// The key of files that may show the same; zeros for a file that shows nothing.
+    pub key: [u8; 16],
+    /// Its parts, if they were read.
+    pub parts: Option<PartDigests>,
 }
 
 const HEAD: u8 = 1;
 const TAIL: u8 = 2;
 const CONTENT: u8 = 4;
+const SHOWN: u8 = 8;
 const BIRTH: u8 = 16;
 const TOKEN: u8 = 32;
+const PARTS: u8 = 64;
 
 impl Row {
     /// A row without data for a file in this state.
@@ -75,6 +92,10 @@ impl Row {
         self.content = self.content.or(other.content);
         self.birth_ns = self.birth_ns.or(other.birth_ns);
         self.token = self.token.or(other.token);
+        let has_parts = |shown: &ShownRow| shown.parts.is_some();
+        if !self.shown.as_deref().is_some_and(has_parts) {
+            self.shown = other.shown.or(self.shown.take());
+        }
     }
 
     /// Appends the encoded row.
@@ -85,6 +106,8 @@ impl Row {
             (self.content.is_some(), CONTENT),
             (self.birth_ns.is_some(), BIRTH),
             (self.token.is_some(), TOKEN),
+            (self.shown.is_some(), SHOWN),
+            (parts_of(self).is_some(), PARTS),
         ];
         let parts = parts.iter().filter(|part| part.0).map(|part| part.1);
         to.push(parts.sum());
@@ -103,6 +126,15 @@ impl Row {
         }
         if let Some(token) = self.token {
             to.extend(token.to_bytes());
+        }
+        if let Some(shown) = &self.shown {
+            to.extend(shown.rules.to_le_bytes());
+            to.extend(shown.key);
+        }
+        if let Some(parts) = parts_of(self) {
+            to.extend(parts.picture);
+            parts.others.iter().for_each(|part| to.extend(part));
+            to.extend(parts.more.to_le_bytes());
         }
     }
 
@@ -139,8 +171,28 @@ impl Row {
             0 => None,
             _ => Some(ContentToken::from_bytes(rest.take()?)),
         };
+        self.shown = match parts & SHOWN {
+            0 => None,
+            _ => {
+                let rules = u32::from_le_bytes(rest.take()?);
+                let key = rest.take()?;
+                let parts = match parts & PARTS {
+                    0 => None,
+                    _ => Some(PartDigests {
+                        picture: rest.take()?,
+                        others: [rest.take()?, rest.take()?, rest.take()?, rest.take()?],
+                        more: u64::from_le_bytes(rest.take()?),
+                    }),
+                };
+                Some(Box::new(ShownRow { rules, key, parts }))
+            }
+        };
         Some(rest)
     }
+}
+
+fn parts_of(row: &Row) -> Option<&PartDigests> {
+    row.shown.as_ref()?.parts.as_ref()
 }
 
 /// The bytes that have not been read yet.
@@ -171,12 +223,24 @@ mod tests {
         };
         let nothing = Row::new(state, 17);
         let mut all = nothing.clone();
-        let parts: [fn(&mut Row); 5] = [
-            |row| row.head = Some(sample(1)),
-            |row| row.tail = Some(sample(2)),
-            |row| row.content = Some(ContentDigest::of_nothing()),
-            |row| row.birth_ns = Some(i64::MIN),
-            |row| row.token = Some(ContentToken::new(u128::MAX - 2, u32::MAX - 3)),
+        let shown = |parts| {
+            let (rules, key) = (7, [3; 16]);
+            Some(Box::new(ShownRow { rules, key, parts }))
+        };
+        let parts: [&dyn Fn(&mut Row); 7] = [
+            &|row: &mut Row| row.head = Some(sample(1)),
+            &|row: &mut Row| row.tail = Some(sample(2)),
+            &|row: &mut Row| row.content = Some(ContentDigest::of_nothing()),
+            &|row: &mut Row| row.birth_ns = Some(i64::MIN),
+            &|row: &mut Row| row.token = Some(ContentToken::new(u128::MAX - 2, u32::MAX - 3)),
+            &|row: &mut Row| row.shown = shown(None),
+            &|row: &mut Row| {
+                row.shown = shown(Some(PartDigests {
+                    picture: [9; 32],
+                    others: [[1; 16], [2; 16], [3; 16], [4; 16]],
+                    more: u64::MAX - 4,
+                }));
+            },
         ];
         let mut rows = vec![nothing.clone()];
         for add in parts {
@@ -197,6 +261,7 @@ mod tests {
     #[test]
     fn a_row_is_read_back_in_the_place_of_any_other() {
         for row in rows() {
+            assert_eq!(encoded(&row).len() % 4, 1, "places are numbers of words");
             for mut other in rows() {
                 assert!(other.read(&encoded(&row)));
                 assert_eq!(other, row);

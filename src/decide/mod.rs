@@ -13,10 +13,13 @@ mod shared_blocks;
 mod summary;
 
 pub use crate::event::LeftOut;
+pub use crate::media::HEADERS;
 pub use copies::{BadCopies, Copies};
 pub use keyed_join::ClassId;
 pub use machine::{Equality, Machine, Told};
 pub use rules::{
     Comparing, Counting, Effect, FirstVisit, HEAD, Rules, SharedBlocks, TAIL, TailRule, Want,
 };
-pub use summary::{DeviceTally, DuplicateSet, Member, StageTally, Summary, Unread};
+pub use summary::{
+    AlikeFile, AlikeTally, DeviceTally, DuplicateSet, Member, StageTally, Summary, Unread,
+};

@@ -6,6 +6,7 @@ use crate::file::{DevIndex, FileIndex};
 
 use super::copies::Copies;
 use super::keyed_join::ClassId;
+use crate::media::HEADERS;
 
 /// Bytes of the head sample. Files up to this length need only one read.
 pub const HEAD: u64 = 4096;
@@ -190,6 +191,12 @@ pub enum Want {
     BlocksAgain,
     /// Every byte, compared with the other files of its set. The machine never requests this.
     Verify,
+    /// The headers of a picture, film or sound, at its beginning and its end. The machine never requests this.
+    ShownKey,
+    /// Everything that a picture, film or sound shows. The machine never requests this.
+    ShownParts,
+    /// The tags of a picture, film or sound. The machine never requests this.
+    ShownTags,
 }
 
 impl Want {
@@ -204,9 +211,16 @@ impl Want {
             | Self::Content
             | Self::Comparison
             | Self::HeadAndContent
-            | Self::Verify => size,
+            | Self::Verify
+            | Self::ShownParts => size,
+            Self::ShownKey | Self::ShownTags => HEADERS.min(size) + TAIL.min(size),
             Self::Blocks | Self::BlocksAgain => 0,
         }
+    }
+
+    /// True if the question is what the file shows.
+    pub fn is_of_shown(self) -> bool {
+        matches!(self, Self::ShownKey | Self::ShownParts | Self::ShownTags)
     }
 
     /// True if nothing of the file was read before, and not all of it is read now.

@@ -1,5 +1,6 @@
 //! The totals of a run.
 
+use std::mem;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -7,6 +8,7 @@ use serde::{Serialize, Serializer};
 
 use crate::event::LeftOut;
 use crate::hash::ContentDigest;
+use crate::media::{PartDigests, Tags};
 
 /// Totals of one run, for the lines printed at its end.
 ///
@@ -46,6 +48,9 @@ pub struct Summary {
     /// Those of them in hidden folders and in folders that programs manage: actions leave these alone.
     #[serde(rename = "reclaimable_managed")]
     pub managed: u64,
+    /// Files that are the same but for their tags, beside those of equal content.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub alike: Option<AlikeTally>,
     /// Files that were not read since they lie in the same blocks as others.
     pub unread: Unread,
     /// Files, and bytes of them, that were not read since an earlier run had read them.
@@ -68,6 +73,17 @@ impl Summary {
         self.redundant_bytes = self.redundant_bytes.saturating_add(bytes);
         self.reclaimable = self.reclaimable.saturating_add(reclaimable);
     }
+}
+
+/// Counts of sets of files that are the same but for their tags.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct AlikeTally {
+    /// Sets.
+    pub sets: u64,
+    /// Pictures, films and sound that were compared as they are, since they are damaged, or no rule is known for them.
+    pub refused: u64,
+    /// Bytes that are freed on disk when all but one file of each go.
+    pub reclaimable: u64,
 }
 
 /// Files that need not be read, since they are known to be equal to another.
@@ -122,7 +138,7 @@ fn seconds<S: Serializer>(time: &Duration, to: S) -> Result<S::Ok, S::Error> {
 /// Files whose contents are the same.
 ///
 /// Usually two members or more. With `--unique` or `--copies ..N` a set may have a single member.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct DuplicateSet {
     /// Length of each member, bytes.
     pub size: u64,
@@ -138,6 +154,36 @@ pub struct DuplicateSet {
     /// Bytes on disk that are freed when all members but the first are removed (with `--isolate` those below
     /// its root stay as well): allocated blocks, hard links and shared extents counted once.
     pub reclaimable: u64,
+    /// Facts about each member if they only show the same picture, film or sound, and differ in their tags; empty if
+    /// their contents are equal.
+    pub alike: Vec<AlikeFile>,
+}
+
+impl DuplicateSet {
+    /// Puts the members into the order of these places.
+    pub fn put_in_order(&mut self, places: &[usize]) {
+        let mut members = mem::take(&mut self.members);
+        let taken = places.iter().map(|&place| mem::take(&mut members[place]));
+        self.members = taken.collect();
+        if !self.alike.is_empty() {
+            let mut alike = mem::take(&mut self.alike);
+            let taken = places.iter().map(|&place| mem::take(&mut alike[place]));
+            self.alike = taken.collect();
+        }
+    }
+}
+
+/// What a member shows and says about itself.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct AlikeFile {
+    /// Its length, bytes.
+    pub size: u64,
+    /// Members of equal content have one number.
+    pub content: u32,
+    /// Digests of its parts.
+    pub parts: PartDigests,
+    /// Its tags.
+    pub tags: Tags,
 }
 
 /// One file (one inode) of a set, with all names that the scan found.

@@ -47,6 +47,8 @@ pub struct Config {
     pub newer_ns: Option<i64>,
     /// Names of ignore files to read (`.gitignore` syntax); none by default.
     pub ignore_files: Vec<String>,
+    /// What becomes of files that show the same picture, film or sound under other tags.
+    pub ignore_tags: IgnoreTags,
     /// Compare the members of each set byte by byte at the end.
     pub verify: bool,
     /// Compute the digest of every member, also where comparing bytes would be faster.
@@ -96,6 +98,18 @@ impl Config {
             isolate: self.isolate,
         }
     }
+}
+
+/// What becomes of files that show the same picture, film or sound under other tags.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum IgnoreTags {
+    /// They are not looked for.
+    #[default]
+    No,
+    /// They are sets of their own, beside those of equal content.
+    Beside,
+    /// They are sets, and take in those of equal content: no file is in two sets.
+    Joined,
 }
 
 /// A root of the search, as the user gave it.

@@ -50,11 +50,11 @@ pub struct Tables<'r> {
 }
 
 impl<'r> Tables<'r> {
-    fn file_table(&self) -> &'r FileTable {
+    pub(super) fn file_table(&self) -> &'r FileTable {
         self.machine.file_table()
     }
 
-    fn volume(&self, file: FileIndex) -> VolumeId {
+    pub(super) fn volume(&self, file: FileIndex) -> VolumeId {
         self.volumes.of(self.file_table().volume(file))
     }
 
@@ -65,7 +65,7 @@ impl<'r> Tables<'r> {
     }
 
     /// True if one name of a file is hidden or lies in a folder that a program manages: actions leave the file alone.
-    fn is_managed(&self, file: FileIndex) -> bool {
+    pub(super) fn is_managed(&self, file: FileIndex) -> bool {
         let is_so = |(dir, name)| self.dirs.is_managed(dir) || is_managed_file(name);
         let file_table = self.file_table();
         if file_table.has_further_names(file) {
@@ -91,7 +91,7 @@ impl<'r> Tables<'r> {
         counting.replicas(files.len() as u64, name_count, root_count)
     }
 
-    fn is_reported(&self, files: &[FileIndex]) -> bool {
+    pub(super) fn is_reported(&self, files: &[FileIndex]) -> bool {
         let inodes = files.len() as u64;
         inodes > 0
             && self
@@ -121,10 +121,10 @@ pub struct SetDraft {
 
 /// What is known of a set beside its members.
 #[derive(Clone, Copy, Default)]
-struct About {
+pub(super) struct About {
     /// The class of its content, from which the digest comes if it is to be shown.
-    content: Option<ClassId>,
-    reclaimable: u64,
+    pub(super) content: Option<ClassId>,
+    pub(super) reclaimable: u64,
 }
 
 /// A set that is kept for the end. There may be very many of them.
@@ -150,14 +150,16 @@ impl KeptSet {
 
 /// Makes sets and hands them over.
 pub struct Deliverer<'a> {
-    config: &'a Config,
+    pub(super) config: &'a Config,
     delivery: Delivery,
-    sink: &'a mut Sink<'a>,
+    pub(super) sink: &'a mut Sink<'a>,
     kept: KeptSets,
     /// Sets whose members have to be compared first.
     pub unverified: Vec<SetDraft>,
+    /// Files whose sets are parts of sets of files that are alike.
+    pub(super) joined: HashSet<FileIndex>,
     /// The set that was handed over last: its room is used again.
-    set: DuplicateSet,
+    pub(super) set: DuplicateSet,
     /// Counts of what was delivered.
     pub summary: Summary,
 }
@@ -170,6 +172,7 @@ impl<'a> Deliverer<'a> {
             sink,
             kept: KeptSets::default(),
             unverified: Vec::new(),
+            joined: HashSet::new(),
             set: DuplicateSet::default(),
             summary: Summary::default(),
         }
@@ -240,20 +243,9 @@ impl<'a> Deliverer<'a> {
     }
 
     fn hand_over(&mut self, mut draft: SetDraft, tables: &Tables<'_>) -> io::Result<()> {
-        let Tables { machine, dirs, .. } = *tables;
-        let file_table = machine.file_table();
+        let file_table = tables.file_table();
         let first = draft.files[0];
-        let roots = tables.staying_roots(&draft.files);
-        let stays = |file| {
-            let is_beside = || tables.roots_of(file).any(|root| roots.contains(&root));
-            file == first || !roots.is_empty() && is_beside() || !machine.is_any_newer(&[file])
-        };
-        let open = |file| {
-            let name = CString::new(file_table.first_name(file)).map_err(|_| Errno::INVAL)?;
-            let dir = dirs.open(file_table.dir(file))?;
-            open::file(dir, &name, self.config.follow_links)
-        };
-        let freed = freed(&draft.files, stays, file_table, tables.volumes, open);
+        let freed = self.freed(&draft.files, tables);
         let redundant = freed.len() as u64;
         for (file, bytes) in freed {
             draft.about.reclaimable = draft.about.reclaimable.saturating_add(bytes);
@@ -282,6 +274,23 @@ impl<'a> Deliverer<'a> {
         }
     }
 
+    /// The files of a set that go if the first one stays, and what each frees.
+    pub(super) fn freed(&self, files: &[FileIndex], tables: &Tables<'_>) -> Vec<(FileIndex, u64)> {
+        let Tables { machine, dirs, .. } = *tables;
+        let file_table = machine.file_table();
+        let roots = tables.staying_roots(files);
+        let stays = |file| {
+            let is_beside = || tables.roots_of(file).any(|root| roots.contains(&root));
+            file == files[0] || !roots.is_empty() && is_beside() || !machine.is_any_newer(&[file])
+        };
+        let open = |file| {
+            let name = CString::new(file_table.first_name(file)).map_err(|_| Errno::INVAL)?;
+            let dir = dirs.open(file_table.dir(file))?;
+            open::file(dir, &name, self.config.follow_links)
+        };
+        freed(files, stays, file_table, tables.volumes, open)
+    }
+
     /// Hands over the sets that were kept for the end.
     pub fn finish(&mut self, tables: &Tables<'_>) -> io::Result<()> {
         let file_table = tables.machine.file_table();
@@ -306,6 +315,9 @@ impl<'a> Deliverer<'a> {
             file_table,
             tables.dirs,
         );
+        let is_joined = |kept: &KeptSet| self.joined.contains(&first(kept));
+        let mut sets = sets;
+        sets.retain(|kept| !is_joined(kept));
         for (nth, kept) in sets.iter().enumerate() {
             if nth.is_multiple_of(PREFETCHED) {
                 let next = sets[nth..].iter().take(PREFETCHED);
@@ -324,6 +336,11 @@ impl<'a> Deliverer<'a> {
         files: &[FileIndex],
         tables: &Tables<'_>,
     ) -> io::Result<()> {
+        self.fill(about, files, tables);
+        (self.sink)(&self.set)
+    }
+
+    pub(super) fn fill(&mut self, about: About, files: &[FileIndex], tables: &Tables<'_>) {
         let Tables { machine, dirs, .. } = *tables;
         let set = &mut self.set;
         let file_table = machine.file_table();
@@ -363,6 +380,5 @@ impl<'a> Deliverer<'a> {
         set.cached = digest.is_some() && files.iter().any(is_recalled);
         set.replicas = tables.replicas(files);
         set.reclaimable = about.reclaimable;
-        (self.sink)(&self.set)
     }
 }

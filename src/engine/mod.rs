@@ -1,5 +1,6 @@
 //! Binds scan, pipeline and executors into a run.
 
+mod alike;
 mod config;
 mod deliver;
 mod limits;
@@ -12,7 +13,7 @@ mod volumes;
 pub use crate::cache::{CacheUse, Choice as CacheChoice, Trust};
 pub use crate::decide::{BadCopies, Copies};
 pub use crate::read::{LEAST_RATE, PageUse};
-pub use config::{Config, MECHANISMS, Mechanism, Root};
+pub use config::{Config, IgnoreTags, MECHANISMS, Mechanism, Root};
 pub use deliver::Delivery;
 pub use limits::{are_free as are_descriptors_free, make_room};
 pub use order::{SetFacts, SetOrder};

@@ -8,7 +8,9 @@ use crate::device::VolumeId;
 use crate::lock::locked;
 
 /// The names of the stages after the scan, in order.
-const STAGES: [&str; 5] = ["head", "tail", "blocks", "content", "verify"];
+const STAGES: [&str; 7] = [
+    "head", "tail", "blocks", "content", "verify", "headers", "media",
+];
 
 /// The place of the stage that a read belongs to.
 fn stage_of(want: Want) -> usize {
@@ -18,6 +20,8 @@ fn stage_of(want: Want) -> usize {
         Want::Blocks | Want::BlocksAgain => 2,
         Want::Content | Want::Comparison | Want::HeadAndContent => 3,
         Want::Verify => 4,
+        Want::ShownKey | Want::ShownTags => 5,
+        Want::ShownParts => 6,
     }
 }
 
@@ -146,7 +150,7 @@ pub struct Control {
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[non_exhaustive]
 pub struct ProgressLine {
-    /// `scan`, `head`, `tail`, `blocks`, `content` or `verify`.
+    /// `scan`, `head`, `tail`, `blocks`, `content`, `verify`, `headers` or `media`.
     pub stage: &'static str,
     /// The device or volume, for people; empty for the scan.
     pub device: String,

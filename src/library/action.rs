@@ -216,7 +216,7 @@ impl Action {
         let origin = origin.with_roots(roots.iter().map(PathBuf::as_path));
         let settings = self.settings(roots)?;
         let mut planner = Planner::new(settings, origin);
-        for set in &sets.sets {
+        for set in sets.sets.iter().filter(|set| set.alike.is_empty()) {
             planner.add(&found(set), Listed::FOUND);
         }
         Ok(Plan::new(planner))
@@ -285,6 +285,7 @@ fn found(set: &Set) -> DuplicateSet {
         ..Member::default()
     });
     DuplicateSet {
+        alike: Vec::new(),
         size: set.size,
         digest: set.digest,
         cached: false,

@@ -35,7 +35,7 @@ pub use error::{Error, ErrorKind};
 pub use folders::{Folders, FoldersFound};
 pub use journals::{Journals, Run, Undo};
 pub use plan::{Applied, Plan, PlannedFile, PlannedSet, Step};
-pub use search::{File, Search, Set, Sets, Summary};
+pub use search::{Alike, File, Search, Set, Sets, Summary};
 pub use watch::Cancel;
 
 /// The real path of something that must be there.

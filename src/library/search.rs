@@ -10,10 +10,11 @@ use std::{env, io};
 use super::error::{Cause, Error};
 use super::watch::{Heard, Watch, built, check, reading_settings};
 use super::{nanoseconds, root_paths, roots, time};
-use crate::decide::{self, DuplicateSet, Member};
-use crate::engine::{self, CacheChoice, CacheUse, Config, Copies, Delivery, Trust};
+use crate::decide::{self, AlikeFile, DuplicateSet, Member};
+use crate::engine::{self, CacheChoice, CacheUse, Config, Copies, Delivery, IgnoreTags, Trust};
 use crate::event::Problem;
 use crate::hash::ContentDigest;
+use crate::media::{Other, Tags};
 use crate::scan::FilterSpec;
 
 /// A search for files of equal content.
@@ -114,6 +115,26 @@ impl<'a> Search<'a> {
     /// Only sets with fewer copies than this: 2 finds unique files.
     pub fn fewer_copies_than(mut self, copies: u64) -> Self {
         self.config.copies = Copies::at_most(copies.saturating_sub(1));
+        self
+    }
+
+    /// Also finds pictures, films and sound that are the same but for their tags. They are sets of their own, with
+    /// [`Set::alike`]; plans leave them out.
+    ///
+    /// ```no_run
+    /// for set in seekless::Search::new(["/home/me/Pictures"]).ignore_tags(true).run()?.sets {
+    ///     for (file, alike) in set.files.iter().zip(&set.alike) {
+    ///         println!("{}: rating {:?}", file.path().display(), alike.tags.rating);
+    ///     }
+    /// }
+    /// # Ok::<(), seekless::Error>(())
+    /// ```
+    pub fn ignore_tags(mut self, ignore: bool) -> Self {
+        self.config.ignore_tags = if ignore {
+            IgnoreTags::Beside
+        } else {
+            IgnoreTags::No
+        };
         self
     }
 
@@ -246,7 +267,7 @@ impl<'a> Search<'a> {
 }
 
 /// Files of equal content.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Set {
     /// Length of each file, bytes.
@@ -259,6 +280,23 @@ pub struct Set {
     pub files: Vec<File>,
     /// Bytes on disk that are freed when all files but the first go: allocated blocks; shared ones are counted once.
     pub reclaimable: u64,
+    /// Facts about each file, if the files are the same but for their tags; empty if their contents are equal.
+    pub alike: Vec<Alike>,
+}
+
+/// Facts about a file that shows the same as others.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Alike {
+    /// Its length, bytes.
+    pub size: u64,
+    /// Files of equal content have one number.
+    pub content: u32,
+    /// The parts beside the picture in which it differs from the first file: `orientation`, `colours`, `maker-notes`,
+    /// `further-parts`.
+    pub differs: Vec<&'static str>,
+    /// Its tags.
+    pub tags: Tags,
 }
 
 /// One file (one inode) with all its names that were found.
@@ -293,8 +331,26 @@ impl From<&DuplicateSet> for Set {
             digest: set.digest,
             files: set.members.iter().map(File::from).collect(),
             reclaimable: set.reclaimable,
+            alike: alike(&set.alike),
         }
     }
+}
+
+fn alike(files: &[AlikeFile]) -> Vec<Alike> {
+    let differs = |file: &AlikeFile| {
+        files[0]
+            .parts
+            .differences(&file.parts)
+            .map(Other::name)
+            .collect()
+    };
+    let alike = files.iter().map(|file| Alike {
+        size: file.size,
+        content: file.content,
+        differs: differs(file),
+        tags: file.tags.clone(),
+    });
+    alike.collect()
 }
 
 impl From<&Member> for File {

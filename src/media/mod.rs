@@ -4,6 +4,7 @@
 //! is not found, never one that is none.
 
 mod blocks;
+mod digests;
 mod fields;
 mod formats;
 mod part;
@@ -12,9 +13,10 @@ mod source;
 mod span;
 mod tags;
 
+pub use digests::{Other, PartDigests, key, may_be_media};
 pub use part::{Part, Piece};
-pub use payload::{Blocks, Format, Media, Parts};
-pub use source::{LookError, Result, Source};
+pub use payload::{Blocks, Format, Media, Parts, RULES};
+pub use source::{HEAD as HEADERS, LookError, Result, Source};
 pub use span::Span;
 pub use tags::{Tags, tags};
 

@@ -19,7 +19,24 @@ pub enum Format {
     Flac,
 }
 
+/// The version of the rules that tell parts apart. What an earlier version found is not used.
+pub const RULES: u32 = 1;
+
 impl Format {
+    /// The extensions of its files.
+    pub fn extensions(self) -> &'static [&'static str] {
+        match self {
+            Self::Jpeg => &["jpg", "jpeg", "jpe", "jfif"],
+            Self::Png => &["png"],
+            Self::WebP => &["webp"],
+            Self::Tiff => &["tif", "tiff", "dng", "arw"],
+            Self::Heif => &["heic", "heif", "avif", "hif"],
+            Self::Film => &["mp4", "mov", "m4v", "m4a", "m4b", "3gp"],
+            Self::Mp3 => &["mp3"],
+            Self::Flac => &["flac"],
+        }
+    }
+
     /// The domain of its digests. Its version is that of the rules: a change of a rule is a new version.
     pub fn domain(self) -> &'static str {
         match self {

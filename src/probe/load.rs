@@ -12,7 +12,7 @@ use crate::hash::Fold;
 use crate::heartbeat::Watchlist;
 use crate::read::{
     Access, Ask, Batch, Device, Failure, Job, Lane, Outcome, ReadSettings, Recalls, Scheduler,
-    Span, Task, Ticket, has_rings,
+    ShownResults, Span, Task, Ticket, has_rings,
 };
 
 use super::findings::{Chart, Series};
@@ -189,6 +189,7 @@ impl TestData {
             },
             watchlist: Watchlist::new(Duration::MAX),
             recalls: Recalls::default(),
+            shown: ShownResults::default(),
         }
     }
 
@@ -205,6 +206,7 @@ impl TestData {
             numbering: Numbering::default(),
             spans: [Span { offset, len }, Span { offset, len: 0 }],
             ask: Ask::BytesFromDisk,
+            only_cached: false,
             is_stored: false,
             may_be_dirty: false,
         }

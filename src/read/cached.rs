@@ -61,15 +61,15 @@ impl Reader {
             .sum()
     }
 
-    /// Answers for a task that must not touch the disk.
-    pub(super) fn cached_or_position(&mut self, task: &Task, fd: BorrowedFd<'_>) -> Outcome {
+    /// The position on the disk of a task that must not touch it; `None` if its spans are in the page cache.
+    pub(super) fn position(&self, task: &Task, fd: BorrowedFd<'_>) -> Option<Outcome> {
         if self.uncached_bytes(task, fd) == Some(0) {
-            return self.read_now(task, fd, false);
+            return None;
         }
         let position = extents::first_position(fd, task.spans[0].offset);
-        Outcome::NotCached {
+        Some(Outcome::NotCached {
             position: position.unwrap_or(task.expect.ino),
-        }
+        })
     }
 
     /// Announces the next reads to the kernel.

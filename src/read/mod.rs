@@ -9,11 +9,13 @@ mod cached;
 mod compare;
 mod holes;
 mod many;
+mod media_file;
 mod open_file;
 mod page_use;
 mod pool;
 mod reader;
 mod scheduler;
+mod shown;
 mod stream;
 mod task;
 #[cfg(test)]
@@ -28,5 +30,7 @@ pub use page_use::PageUse;
 pub use reader::ReadSettings;
 
 pub use crate::sys::reads::is_available as has_rings;
+pub use media_file::MediaFile;
 pub use scheduler::{Finished, Job, Lane, Scheduler};
-pub use task::{Ask, Batch, Completion, Failure, Outcome, Recalls, Span, Task, Ticket};
+pub use shown::{Shown, ShownResults};
+pub use task::{Ask, Batch, Completion, Depth, Failure, Outcome, Recalls, Span, Task, Ticket};

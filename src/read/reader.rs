@@ -22,6 +22,7 @@ use super::access::{Buffer, PIECE};
 use super::holes;
 use super::open_file::{Device, OpenFile, leaves_cache};
 use super::page_use::ReadRanges;
+use super::shown::ShownResults;
 use super::task::{Ask, Failure, Outcome, Recalls, SPANS, Span, Task};
 use crate::hash::Fold;
 
@@ -48,6 +49,8 @@ pub struct ReadSettings {
     pub watchlist: Arc<Watchlist>,
     /// Batches that readers hold may be recalled.
     pub recalls: Recalls,
+    /// What files show, apart from their tags.
+    pub shown: ShownResults,
 }
 
 /// The resources of one reading thread.
@@ -219,14 +222,20 @@ impl Reader {
 
     /// Answers a task that needs no bytes of the file, or only those in the page cache.
     pub fn look(&mut self, task: &Task, fd: BorrowedFd<'_>) -> Option<Outcome> {
+        if task.only_cached
+            && let Some(position) = self.position(task, fd)
+        {
+            return Some(position);
+        }
         match task.ask {
+            Ask::Bytes if task.only_cached => Some(self.read_now(task, fd, false)),
             Ask::Bytes | Ask::EveryByte => None,
+            Ask::Shown(depth) => Some(self.show(task, fd, depth)),
             Ask::BytesFromDisk => {
                 let mut spans = task.spans.iter().filter(|span| span.len > 0);
                 let is_dropped = spans.all(|span| leaves_cache(fd, span.offset, span.len));
                 (!is_dropped).then_some(Outcome::StaysCached)
             }
-            Ask::BytesIfCached => Some(self.cached_or_position(task, fd)),
             Ask::Blocks => Some(Outcome::Blocks {
                 places: self.blocks(task, fd),
             }),
@@ -265,6 +274,10 @@ impl Reader {
 pub fn may_be_stored(task: &Task, fd: BorrowedFd<'_>) -> bool {
     if !(task.is_stored && task.may_be_dirty) {
         return task.is_stored;
+    }
+    if let Ask::Shown(_) = task.ask {
+        // Headers may lie anywhere.
+        return page_cache::is_unwritten(fd, 0, task.expect.size) != Some(true);
     }
     let [first, second] = task.spans;
     // A head is the beginning of the whole that is read along with it.

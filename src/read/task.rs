@@ -48,6 +48,8 @@ pub struct Task {
     pub spans: [Span; SPANS],
     /// The request for the spans.
     pub ask: Ask,
+    /// The disk must not be touched: if the spans are not in the page cache, the answer is their position on it.
+    pub only_cached: bool,
     /// The results are to be stored for later runs, if all of the bytes are on the disk before they are read.
     pub is_stored: bool,
     /// It has to be asked whether they are.
@@ -60,14 +62,26 @@ pub enum Ask {
     /// The digests of its spans.
     #[default]
     Bytes,
-    /// The same, but not from the disk: if they are not in the page cache, their position on the disk.
-    BytesIfCached,
     /// The same, but from the disk, after its pages were dropped. A long span is read like a whole file.
     BytesFromDisk,
     /// The blocks of the file.
     Blocks,
     /// Whether the file is equal to others of its batch; shared blocks and holes are read like all data.
     EveryByte,
+    /// What it shows, apart from its tags. The answer is among the [results](super::ShownResults) before its end is
+    /// reported.
+    Shown(Depth),
+}
+
+/// How far a picture, film or sound is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Depth {
+    /// The key by which files that may show the same find each other: headers.
+    Key,
+    /// Its parts.
+    Parts,
+    /// Its tags: headers.
+    Tags,
 }
 
 /// Tasks that travel together.

@@ -41,6 +41,10 @@ impl Report for Bare {
     }
 
     fn set(&mut self, out: &mut dyn Write, set: &DuplicateSet) -> io::Result<()> {
+        // Bare names cannot say that the files are not equal.
+        if !set.alike.is_empty() {
+            return Ok(());
+        }
         let members = set.members.iter();
         let names = members.flat_map(|member| bare_names(member, self.every_name));
         for name in names.skip(self.omits_first.into()) {

@@ -10,7 +10,7 @@ use crate::decide::{DuplicateSet, Member, Summary};
 
 /// The first row.
 const COLUMNS: &str = "set,file,replicas,size,digest,reclaimable,path,encoding,\
-                           mtime,dev,ino,links,allocated,disk,root,cached";
+                           mtime,dev,ino,links,allocated,disk,root,cached,same";
 
 /// Writes rows; counts the sets.
 #[derive(Default)]
@@ -46,7 +46,8 @@ impl Csv {
         cells.cell(self.sets);
         cells.cell(number);
         cells.cell(set.replicas);
-        cells.cell(set.size);
+        let alike = set.alike.get(number as usize - 1);
+        cells.cell(alike.map_or(set.size, |alike| alike.size));
         cells.maybe(set.digest);
         cells.cell(set.reclaimable);
         cells.path(name);
@@ -58,6 +59,11 @@ impl Csv {
         cells.text(&member.disk);
         cells.cell(member.root);
         cells.cell(if set.cached { "true" } else { "" });
+        cells.cell(if alike.is_some() {
+            "picture"
+        } else {
+            "content"
+        });
     }
 }
 

@@ -11,18 +11,26 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::bad_line::{BadLine, checked_name};
-use super::objects::Keyed;
+use super::objects::{Keyed, write_line};
 use super::{Header, Layout, Objects, Report, SCHEMA, time};
-use crate::decide::{DuplicateSet, Member, Summary};
+use crate::decide::{AlikeFile, DuplicateSet, Member, Summary};
 use crate::file::{Name, Raw};
 use crate::hash::ContentDigest;
+use crate::media::{Other, Tags};
 
 /// Writes sets as they come, so that their number does not matter.
-pub struct Json(Objects<'static>);
+pub struct Json {
+    objects: Objects<'static>,
+    /// Sets of files that are alike, for the end of a document; `None` if nobody asked for them.
+    alike: Option<Vec<DuplicateSet>>,
+}
 
 impl Json {
     pub fn new(layout: Layout) -> Self {
-        Self(Objects::new(layout, "set", "sets"))
+        Self {
+            objects: Objects::new(layout, "set", "sets"),
+            alike: None,
+        }
     }
 }
 
@@ -37,14 +45,26 @@ fn start<T>(rest: T) -> Start<T> {
 
 impl Report for Json {
     fn begin(&mut self, out: &mut dyn Write, header: &Header) -> io::Result<()> {
-        match self.0.layout() {
-            Layout::Lines => self.0.begin(out, "header", &start(header)),
-            Layout::Document => self.0.begin_document(out, &start(Keyed("header", header))),
+        self.alike = header.options.ignore_tags.then(Vec::new);
+        match self.objects.layout() {
+            Layout::Lines => self.objects.begin(out, "header", &start(header)),
+            Layout::Document => self
+                .objects
+                .begin_document(out, &start(Keyed("header", header))),
         }
     }
 
     fn set(&mut self, out: &mut dyn Write, set: &DuplicateSet) -> io::Result<()> {
-        self.0.item(out, &SetRecord(set))
+        if set.alike.is_empty() {
+            return self.objects.item(out, &SetRecord(set));
+        }
+        match self.objects.layout() {
+            Layout::Lines => write_line(out, "alike", &AlikeRecord::of(set)),
+            Layout::Document => {
+                self.alike.get_or_insert_default().push(set.clone());
+                Ok(())
+            }
+        }
     }
 
     fn end(&mut self, out: &mut dyn Write, summary: &Summary) -> io::Result<()> {
@@ -53,7 +73,20 @@ impl Report for Json {
             incomplete,
             summary,
         };
-        self.0.end(out, "summary", &record)
+        let alike = self.alike.as_ref();
+        match alike.filter(|_| self.objects.layout() == Layout::Document) {
+            Some(alike) => {
+                let alike = alike.iter().map(AlikeRecord::of).collect();
+                self.objects.end_document(
+                    out,
+                    &End {
+                        alike,
+                        summary: record,
+                    },
+                )
+            }
+            None => self.objects.end(out, "summary", &record),
+        }
     }
 }
 
@@ -100,6 +133,8 @@ pub struct SetIn(#[serde(with = "SetKeys")] pub DuplicateSet);
 #[derive(Serialize, Deserialize)]
 #[serde(remote = "DuplicateSet")]
 struct SetKeys {
+    #[serde(skip)]
+    alike: Vec<AlikeFile>,
     size: u64,
     #[serde(default)]
     digest: Option<ContentDigest>,
@@ -182,6 +217,50 @@ mod names_of_member {
         let names: Result<_, BadLine> = names.map(|name| checked_name(name.0)).collect();
         names.map_err(D::Error::custom)
     }
+}
+
+/// A set of files that show the same.
+#[derive(Serialize)]
+struct AlikeRecord<'a> {
+    replicas: u64,
+    reclaimable: u64,
+    members: Vec<AlikeMember<'a>>,
+}
+
+#[derive(Serialize)]
+struct AlikeMember<'a> {
+    #[serde(flatten, with = "MemberKeys")]
+    member: &'a Member,
+    size: u64,
+    content: u32,
+    differs: Vec<&'static str>,
+    tags: &'a Tags,
+}
+
+impl<'a> AlikeRecord<'a> {
+    fn of(set: &'a DuplicateSet) -> Self {
+        let first = &set.alike[0].parts;
+        let members = set.members.iter().zip(&set.alike);
+        let members = members.map(|(member, alike)| AlikeMember {
+            member,
+            size: alike.size,
+            content: alike.content,
+            differs: first.differences(&alike.parts).map(Other::name).collect(),
+            tags: &alike.tags,
+        });
+        Self {
+            replicas: set.replicas,
+            reclaimable: set.reclaimable,
+            members: members.collect(),
+        }
+    }
+}
+
+/// The last keys of a document with files that are alike.
+#[derive(Serialize)]
+struct End<'a> {
+    alike: Vec<AlikeRecord<'a>>,
+    summary: SummaryRecord<'a>,
 }
 
 #[derive(Serialize)]

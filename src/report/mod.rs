@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::decide::{Copies, DuplicateSet, Summary};
 
+pub mod alike;
 mod bad_line;
 mod bare;
 pub mod comparison;
@@ -175,6 +176,9 @@ pub struct Options {
     pub isolate: bool,
     /// Symbolic links were followed: a name may lead through one.
     pub follow_links: bool,
+    /// Files that show the same under other tags were looked for.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub ignore_tags: bool,
     /// Members were compared byte by byte.
     pub verify: bool,
     /// Sets with so many replicas are reported.

@@ -112,7 +112,12 @@ impl<T: Serialize> Serialize for Keyed<'_, T> {
     }
 }
 
-fn write_line(out: &mut dyn Write, key: &str, record: &impl Serialize) -> io::Result<()> {
+/// Writes one object as a line.
+pub(super) fn write_line(
+    out: &mut dyn Write,
+    key: &str,
+    record: &impl Serialize,
+) -> io::Result<()> {
     #[derive(Serialize)]
     struct Line<'a, T: Serialize> {
         r#type: &'a str,

@@ -20,6 +20,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::mem;
 
+use super::alike;
 use super::bare::bare_names;
 use super::escape::escape;
 use super::{BOLD, FAINT, Header, Raw, Report, SCHEMA, Style, write_json};
@@ -104,6 +105,35 @@ impl Text {
         out.push('\n');
     }
 
+    /// A set of files that are not equal: it is not read back.
+    fn alike(&mut self, out: &mut dyn Write, set: &DuplicateSet) -> io::Result<()> {
+        let mut text = String::new();
+        let contents = set
+            .alike
+            .last()
+            .map_or(0, |last| u64::from(last.content) + 1);
+        let _ = write!(text, "the same but for tags * {contents}, reclaimable ");
+        self.push_size(set.reclaimable, &mut text);
+        text.push('\n');
+        let mut before = None;
+        let described = alike::describe(&set.alike.iter().collect::<Vec<_>>());
+        for ((member, alike), said) in set.members.iter().zip(&set.alike).zip(described) {
+            let is_copy = before.replace(alike.content) == Some(alike.content);
+            let number = u64::from(alike.content) + 1;
+            for (nth, name) in (u64::from(is_copy)..).zip(&member.names) {
+                self.name(&mut text, number, nth, name);
+            }
+            if !is_copy {
+                let _ = writeln!(text, "      {}", escape(said.as_bytes()));
+            }
+        }
+        out.write_all(b"\n")?;
+        if self.style.on_terminal {
+            return out.write_all(text.as_bytes());
+        }
+        text.lines().try_for_each(|line| self.comment(out, line))
+    }
+
     /// The paths of a file that is unique, or is under one path only.
     fn list(&self, out: &mut dyn Write, set: &DuplicateSet) -> io::Result<()> {
         let members = set.members.iter();
@@ -164,6 +194,9 @@ impl Report for Text {
         if self.is_list {
             self.any_set = true;
             return self.list(out, set);
+        }
+        if !set.alike.is_empty() {
+            return self.alike(out, set);
         }
         let mut text = mem::take(&mut self.text);
         text.clear();

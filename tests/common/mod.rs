@@ -8,6 +8,7 @@ pub mod limits;
 pub mod mirror;
 pub mod mounts;
 pub mod oracle;
+pub mod picture;
 pub mod run;
 pub mod scene;
 pub mod stage;

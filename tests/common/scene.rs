@@ -247,6 +247,7 @@ pub fn step(action: ActionKind, keeper: &Path, victim: &Path) -> Step {
         action,
         keeper: target(keeper),
         victim: target(victim),
+        is_alike: false,
     }
 }
 

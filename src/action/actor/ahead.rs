@@ -62,7 +62,12 @@ fn compared(step: &Step, drafted: &mut Act) -> Result<Option<ContentDigest>, Rea
     pair.keeper.guard().map_err(Reason::of_keeper)?;
     pair.victim.guard()?;
     let gives_back = step.action.reversal() == Reversal::GivesBack;
-    pair.compare(gives_back || intent.together.is_some())
+    let wanted = gives_back || intent.together.is_some();
+    if step.is_alike {
+        pair.compare_shown(wanted)
+    } else {
+        pair.compare(wanted)
+    }
 }
 
 /// Splits groups into parts, without a change of their order, so that no two groups of a part have a file in common.

@@ -168,7 +168,7 @@ impl Actor {
             };
             return Err(code.into());
         }
-        if keeper.stat.size != victim.stat.size {
+        if !step.is_alike && keeper.stat.size != victim.stat.size {
             let shorter = keeper.stat.size.min(victim.stat.size);
             return Err(Reason::differs(shorter));
         }

@@ -108,9 +108,12 @@ impl Inspector {
         let mut places: HashMap<(u64, u64), usize> = HashMap::new();
         let mut paths: HashSet<Vec<u8>> = HashSet::new();
         let mut volumes = std::mem::take(&mut self.volumes);
+        let set_alike = &listed.alike;
         for (place, member) in listed.members.iter().enumerate() {
             let is_marked = said.marked.binary_search(&place).is_ok();
             let known = said.has_facts.then_some(member);
+            let alike = set_alike.get(place);
+            let size = alike.map_or(set.size, |alike| alike.size);
             for (nth, listed) in member.names.iter().enumerate() {
                 // The mark stands before the first name.
                 let marked = is_marked && nth == 0;
@@ -118,7 +121,7 @@ impl Inspector {
                 current::ask_about(&path);
                 let looked = self.real(&path).and_then(|real| {
                     path.clone_from(&real);
-                    self.look_at(&real, set.size, known)
+                    self.look_at(&real, size, known)
                 });
                 match looked {
                     Err(why) => set.left.push(LeftName { path, why }),
@@ -128,7 +131,10 @@ impl Inspector {
                         let place = *places.entry((stat.dev, stat.ino)).or_insert_with(|| {
                             let volume = volumes.entry((stat.dev, stat.mount));
                             let volume = volume.or_insert_with(|| volume_of(&stat, &path));
-                            set.files.push(planned(&stat, &attributes, volume));
+                            set.files.push(PlannedFile {
+                                alike: alike.cloned().map(Box::new),
+                                ..planned(&stat, &attributes, volume)
+                            });
                             set.files.len() - 1
                         });
                         let in_trash = self.trash.lead_into(&path, 0);
@@ -337,7 +343,9 @@ fn planned(stat: &Stat, attributes: &Attributes, volume: &Arc<Volume>) -> Planne
         mtime_ns: stat.mtime_ns,
         ctime_ns: stat.ctime_ns,
         links: stat.links,
+        size: stat.size,
         allocated: stat.blocks.saturating_mul(512),
+        alike: None,
         rights: Rights::of(attributes),
         names: Vec::new(),
         fate: Fate::Leave(Code::NotAsked.into()),

@@ -138,6 +138,11 @@ impl Checks {
                 return Some(Code::NoSharedBlocks.into());
             }
         }
+        if let (Some(one), Some(other)) = (&victim.alike, &keeper.alike)
+            && let Some(part) = one.parts.lost_for(&other.parts)
+        {
+            return Some(Code::OtherParts.about(part.words()));
+        }
         let has_branches =
             !settings.acting.trust_mounts && self.file_systems.has_branches(victim.volume.dev);
         if has_branches && victim.names.iter().any(|name| hides_files(name.path())) {
@@ -227,10 +232,9 @@ impl Ranking {
                 of_names.extend(order.map(|(rank, nth)| (names[nth].listed().to_vec(), rank)));
             }
         }
-        let members = std::mem::take(&mut set.members);
-        let mut ranked: Vec<_> = ranks.into_iter().zip(members).collect();
-        ranked.sort_by_key(|&(rank, _)| rank);
-        set.members = ranked.into_iter().map(|(_, member)| member).collect();
+        let mut order: Vec<usize> = (0..ranks.len()).collect();
+        order.sort_by_key(|&member| ranks[member]);
+        set.put_in_order(&order);
         let rank = |name: &Vec<u8>| of_names.get(name).copied().unwrap_or(usize::MAX);
         let members = set.members.iter_mut();
         members.for_each(|member| member.names.sort_by_key(rank));

@@ -11,14 +11,15 @@ use crate::action::reason::{Code, Reason};
 use crate::action::ways::Ways;
 use crate::action::ways::folder_entry::{bare, is_temporary, parent};
 use crate::action::{ActionKind, Expected, Step, StepFile};
+use crate::decide::AlikeFile;
 use crate::file::{CopyMarks, Preference, RowNumber};
 use crate::hash::ContentDigest;
 use crate::sys::open::{self, CWD};
 
 /// The planned fate of the files of one set.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct SetPlan {
-    /// Length of each file, bytes.
+    /// Length of each file, bytes; of files that are alike, of the first.
     pub size: u64,
     /// Digest of the content, if one was given.
     pub digest: Option<ContentDigest>,
@@ -42,7 +43,7 @@ pub struct LeftName {
 }
 
 /// One file (one inode) and its fate.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct PlannedFile {
     /// Where it is stored.
     pub volume: Arc<Volume>,
@@ -54,8 +55,12 @@ pub struct PlannedFile {
     pub ctime_ns: i64,
     /// Number of names of the inode.
     pub links: u32,
+    /// Length, bytes.
+    pub size: u64,
     /// Bytes allocated on disk.
     pub allocated: u64,
+    /// What it shows, in a set of files that are alike but for their tags.
+    pub alike: Option<Box<AlikeFile>>,
     /// The access rights.
     pub rights: Rights,
     /// Its names in this set; never empty.
@@ -267,11 +272,11 @@ impl PlannedFile {
 
     /// The target of a step. A step of the run itself may change a file's change time; the actor knows about this
     /// change.
-    fn target(&self, size: u64, name: &PlannedName) -> StepFile {
+    fn target(&self, name: &PlannedName) -> StepFile {
         StepFile {
             path: name.path().to_vec(),
             expected: Expected {
-                size,
+                size: self.size,
                 dev: Some(self.volume.dev),
                 ino: Some(self.ino),
                 mtime_ns: Some(self.mtime_ns),
@@ -338,12 +343,15 @@ impl SetPlan {
     ) -> Traits<'s> {
         let file = &self.files[index];
         let group = names.first().and_then(|name| name.group.as_deref());
+        let alike = file.alike.as_deref();
         let own = (file.mtime_ns, file.links);
         let (mtime_ns, links) = group.map_or(own, |group| group.facts);
         let names = names.iter().map(|name| name.compared_by_rules(mtime_ns));
         Traits {
             mtime_ns,
             links,
+            tags: alike.map_or(0, |alike| alike.tags.count()),
+            more: alike.map_or(0, |alike| alike.parts.more),
             place: if self.is_ordered {
                 (index, nth)
             } else {
@@ -361,8 +369,9 @@ impl SetPlan {
                 let (kept, name) = self.kept_for(file)?;
                 Some(Step {
                     action,
-                    keeper: kept.target(self.size, name),
-                    victim: file.target(self.size, victim),
+                    keeper: kept.target(name),
+                    victim: file.target(victim),
+                    is_alike: file.alike.is_some(),
                 })
             })
         })

@@ -61,7 +61,7 @@ impl Totals {
                     if set.other_owner(file, action).is_some() {
                         self.other_owner += steps;
                     }
-                    self.bytes = self.bytes.saturating_add(set.size);
+                    self.bytes = self.bytes.saturating_add(file.size);
                     self.frees = self.frees.saturating_add(*frees);
                     if *frees == 0 && file.names_elsewhere() > 0 {
                         self.free_nothing += steps;

@@ -10,9 +10,11 @@ use super::metadata;
 use crate::action::failure::failed;
 use crate::action::journal::record::Metadata;
 use crate::action::reads::Reads;
-use crate::action::reason::{Reason, SIZE};
+use crate::action::reason::{Code, Reason, SIZE};
+use crate::device::VolumeId;
 use crate::hash::ContentDigest;
-use crate::read::{Unequal, Which, equal};
+use crate::media::{LookError, PartDigests};
+use crate::read::{MediaFile, OpenFile, Unequal, Which, equal};
 use crate::sys::{open, page_cache, stat, sync, write};
 
 /// Checks that keeper and victim have the same bytes, over their full lengths.
@@ -53,6 +55,19 @@ pub fn compare(
             Which::Second => unfit,
         }
     })
+}
+
+/// What a picture, film or sound shows.
+pub fn shown(file: &Opened) -> Result<PartDigests, Reason> {
+    let open = OpenFile::new(&file.file, VolumeId::default(), false);
+    let shown = MediaFile::new(&open, file.reads.rules(), file.stat.size).parts();
+    match shown {
+        Ok(Some(shown)) => Ok(shown),
+        Err(LookError::Io(error)) => Err(Reason::unreadable(&error)),
+        Ok(None) | Err(LookError::Damaged(_) | LookError::Unsupported(_)) => {
+            Err(Code::OtherPicture.into())
+        }
+    }
 }
 
 /// The digest of a file, if another one begins with all its bytes.

@@ -64,6 +64,8 @@ pub struct Step {
     pub keeper: StepFile,
     /// The file to act on.
     pub victim: StepFile,
+    /// The files have to show the same picture, film or sound; their tags may differ.
+    pub is_alike: bool,
 }
 
 /// The settings of a run that carries out steps.

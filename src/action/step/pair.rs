@@ -43,6 +43,23 @@ impl Pair {
         Ok(hasher.map(|hasher| hasher.finalize().into()))
     }
 
+    /// Reads what the two files show, and checks that it is the same, and that the victim has no part that the keeper
+    /// lacks. Returns the digest of the victim's bytes, if it is `wanted`.
+    ///
+    /// [`Pair::as_compared`] has to follow, right before the act.
+    pub fn compare_shown(&self, wanted: bool) -> Result<Option<ContentDigest>, Reason> {
+        let kept = bytes::shown(&self.keeper).map_err(Reason::of_keeper)?;
+        let lost = bytes::shown(&self.victim)?;
+        if lost.picture != kept.picture {
+            return Err(Code::OtherPicture.into());
+        }
+        if let Some(part) = lost.lost_for(&kept) {
+            return Err(Code::OtherParts.about(part.words()));
+        }
+        let digest = || bytes::digest(&self.victim.file, &self.victim.reads);
+        wanted.then(digest).transpose().map_err(unreadable)
+    }
+
     /// Checks that the two files have the bytes that they had when they were opened for the comparison.
     pub fn as_compared(&mut self, ours: &OwnChanges) -> Result<(), Reason> {
         self.victim.look_again(true, ours)?;

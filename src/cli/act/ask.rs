@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 
 use seekless::action::plan::{Choice, Fate, Plan, SetPlan};
+use seekless::report::alike::describe;
 use seekless::report::escape::escape;
 use seekless::units::{Bytes, count};
 
@@ -70,6 +71,12 @@ fn show(set: &SetPlan, number: u64, total: usize) {
         count(set.files.len() as u64),
         Bytes(set.size),
     ));
+    let alike: Vec<_> = set
+        .files
+        .iter()
+        .filter_map(|file| file.alike.as_deref())
+        .collect();
+    let mut tags = describe(&alike).into_iter();
     for (index, file) in set.files.iter().enumerate() {
         let mark = if matches!(file.fate, Fate::Keep(_)) {
             '*'
@@ -79,6 +86,9 @@ fn show(set: &SetPlan, number: u64, total: usize) {
         for (nth, name) in file.names.iter().enumerate() {
             let mark = if nth == 0 { mark } else { '=' };
             console::line(&format!("  {:2} {mark} {}", index + 1, escape(name.path())));
+        }
+        if let Some(tags) = file.alike.as_ref().and_then(|_| tags.next()) {
+            console::line(&format!("         {tags}"));
         }
         if let Fate::Keep(why) = &file.fate {
             console::line(&format!("         {}", typed(why)));

@@ -92,6 +92,9 @@ impl Text<'_> {
             let frees = frees.fold(0, u64::saturating_add);
             write!(self.out, ", frees {}", Bytes(frees))?;
         }
+        if rows.iter().any(|row| row.tags.is_some()) {
+            write!(self.out, ", the same but for tags")?;
+        }
         writeln!(self.out)?;
         let mut kept = rows.iter().filter(|row| row.fate == "keep");
         let first = kept.next().map(|row| row.file);
@@ -103,6 +106,9 @@ impl Text<'_> {
                 other => other,
             };
             self.name(what, row.path.0)?;
+            if let Some(tags) = &row.tags {
+                self.line(&format!("{BELOW}{tags}"))?;
+            }
             if let Some(keeper) = row.keeper.filter(|_| has_several) {
                 self.line(&format!("{BELOW}for {}", escape(keeper.0)))?;
             }

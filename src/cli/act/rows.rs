@@ -7,6 +7,8 @@ use std::io::{self, Write};
 use seekless::action::plan::{Fate, Plan, PlannedFile, PlannedName, SetPlan};
 use seekless::action::reason::Facts;
 use seekless::action::{ActionKind, Code, Raw, Reason};
+use seekless::decide::AlikeFile;
+use seekless::report::alike::describe;
 use seekless::report::{Layout, Name, Objects, SCHEMA};
 use seekless::units::counted;
 use serde::Serialize;
@@ -26,6 +28,9 @@ pub struct Row<'a> {
     /// The name of the reason, and its facts: `docs/reference/reasons.md`.
     pub code: Option<&'static str>,
     pub facts: Option<&'a Facts>,
+    /// What tells the file from others that are the same but for their tags.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tags: Option<String>,
     /// The name that stays for this one.
     pub keeper: Option<Name<'a>>,
     /// Where the file is moved to.
@@ -43,10 +48,18 @@ pub fn takes_part(set: &SetPlan) -> bool {
 /// The rows of a set.
 pub fn rows<'a>(run: &ActRun, action: ActionKind, set: &'a SetPlan) -> Vec<Row<'a>> {
     let mut rows = Vec::new();
+    let alike: Vec<&AlikeFile> = set
+        .files
+        .iter()
+        .filter_map(|file| file.alike.as_deref())
+        .collect();
+    let mut tags = describe(&alike).into_iter();
     for (number, file) in (1..).zip(&set.files) {
+        let mut tags = file.alike.as_ref().and_then(|_| tags.next());
         for (nth, name) in file.names.iter().enumerate() {
             let mut row = row(set, file, name, nth, action);
             row.file = Some(number);
+            row.tags = tags.take();
             if row.fate == "act" {
                 let destination = run.acting.destination.as_ref();
                 row.to = destination.map(|folder| Raw([&folder[..], name.path()].concat()));

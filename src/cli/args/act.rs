@@ -39,6 +39,14 @@ pub struct ActArgs {
     #[command(flatten)]
     pub reads: ReadArgs,
 
+    /// Also act on pictures, films and sound that differ in their tags only; needs remove --trash or move
+    ///
+    /// seekless keeps the file with the most tags, or the one that --keep prefers. A file that has another orientation,
+    /// other colours or maker notes, or parts that the kept file lacks, is left alone. Before a file goes, seekless
+    /// reads and compares again what both files show.
+    #[arg(long, conflicts_with_all = ["from", "newer"], help_heading = "What counts as a duplicate")]
+    pub ignore_tags: bool,
+
     #[command(flatten)]
     pub stay: StayArgs,
 

@@ -32,6 +32,18 @@ pub struct FindArgs {
     #[arg(short = 'H', long, help_heading = "What counts as a duplicate")]
     pub hard_links: bool,
 
+    /// Also report pictures, films and sound that differ in their tags only: date, place, rating, keywords, …
+    ///
+    /// They are sets of their own in text, json, ndjson and csv. seekless looks at the headers of one file of each
+    /// content, and reads pictures that may be the same. docs/reference/media.md lists the formats (JPEG, PNG, HEIC,
+    /// MP4, MP3 and more) and what counts as a tag.
+    #[arg(
+        long,
+        conflicts_with_all = ["copies", "unique", "newer", "omit_first"],
+        help_heading = "What counts as a duplicate"
+    )]
+    pub ignore_tags: bool,
+
     /// Only report contents that N to M files have: 3.. (3 or more), ..2 (2 or fewer), 2..5, or 3 [default: 2..]
     ///
     /// Both ends are included. Hard links to one file count once, unless --hard-links is given. With --isolate, all

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 
-use seekless::decide::{DuplicateSet, LeftOut, Summary, Unread};
+use seekless::decide::{AlikeTally, DuplicateSet, LeftOut, Summary, Unread};
 use seekless::engine::Copies;
 use seekless::report::{Header, Report};
 use seekless::units::{Bytes, count, counted, plural};
@@ -91,7 +91,7 @@ pub fn told(run: &FindRun, summary: &Summary, notes: impl FnOnce(), exit: Exit) 
         console::lines(next_command(run, summary));
     }
     if run.args.exit_code {
-        exit.of_question(summary.sets > 0)
+        exit.of_question(summary.sets > 0 || summary.alike.is_some_and(|alike| alike.sets > 0))
     } else {
         exit
     }
@@ -168,7 +168,7 @@ fn found(summary: &Summary, copies: Copies, isolate: bool) -> String {
     let what = format!("{}{range}", plural(summary.sets, one, more));
     if summary.sets == 0 {
         let files = counted(summary.files, "file", "files");
-        return format!("Found no {what} in {files}.");
+        return format!("Found no {what} in {files}{}.", alike(summary));
     }
     let mut found = format!("Found {} {what}", count(summary.sets));
     if summary.redundant_files > 0 {
@@ -185,7 +185,22 @@ fn found(summary: &Summary, copies: Copies, isolate: bool) -> String {
             Bytes(summary.managed)
         ));
     }
-    found + "."
+    found + &alike(summary) + "."
+}
+
+/// The number of sets of files that are the same but for their tags.
+fn alike(summary: &Summary) -> String {
+    let AlikeTally {
+        sets, reclaimable, ..
+    } = summary.alike.unwrap_or_default();
+    if sets == 0 {
+        return String::new();
+    }
+    format!(
+        "; and {} of files that are the same but for their tags, in which {} can be freed",
+        counted(sets, "set", "sets"),
+        Bytes(reclaimable)
+    )
 }
 
 /// What was read, and what each stage and each disk did.
@@ -212,6 +227,18 @@ fn work(summary: &Summary) -> Vec<String> {
         summary.cached,
         "that an earlier run read, and whose sizes and times are unchanged",
     ));
+    if let Some(AlikeTally {
+        refused: refused @ 1..,
+        ..
+    }) = summary.alike
+    {
+        let files = counted(
+            refused,
+            "picture, film or sound",
+            "pictures, films and sounds",
+        );
+        lines.push(format!("Compared {files} with the tags (named above)."));
+    }
     lines.push(format!("Listed them in {:.1?}.", summary.scan_time));
     for stage in summary.stages.iter().filter(|stage| stage.files > 0) {
         let (files, read) = (

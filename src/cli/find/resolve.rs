@@ -2,7 +2,7 @@
 
 use seekless::acting::search_origin;
 use seekless::action::plan::Ranking;
-use seekless::engine::{Config, Copies, Delivery};
+use seekless::engine::{Config, Copies, Delivery, IgnoreTags};
 use seekless::report::{Header, Style};
 
 use crate::cli::args::find::FindArgs;
@@ -43,6 +43,9 @@ pub fn resolve(args: FindArgs, around: &mut Environment<'_>) -> Result<FindRun, 
     } else {
         args.copies.unwrap_or_default()
     };
+    if args.ignore_tags {
+        config.ignore_tags = IgnoreTags::Beside;
+    }
     config.digests = args.digest.unwrap_or(args.format.digests);
     possible_with(&args)?;
     let sink = around.sink(args.output.as_deref());
@@ -75,6 +78,12 @@ fn possible_with(args: &FindArgs) -> Result<(), Stop> {
     if args.omit_first && !matches!(format, "nul" | "fdupes") {
         return refuse(format!(
             "--omit-first does not apply to --format {format}: use -f nul or -f fdupes",
+        ));
+    }
+    if args.ignore_tags && matches!(format, "nul" | "fdupes") {
+        return refuse(format!(
+            "--ignore-tags does not apply to --format {format}, which cannot say that files differ: use text, json, \
+             ndjson or csv",
         ));
     }
     meant_as_file(args.output.as_deref())

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use seekless::acting::{Asked, FoundFolder, NoFolder};
 use seekless::action::plan;
 use seekless::action::{self, ActionKind, RunHeader};
-use seekless::engine::Config;
+use seekless::engine::{Config, IgnoreTags};
 use seekless::file::{OwnFolder, own_trash};
 
 use super::environment::Environment;
@@ -57,6 +57,12 @@ pub fn resolve(args: ActArgs, asked: Asked, around: &mut Environment<'_>) -> Res
     let rules = keep_rules(&args.stay.keep)?;
     if args.from.is_none() {
         needs_path(&args, action)?;
+    }
+    if args.ignore_tags && !matches!(action, ActionKind::Trash | ActionKind::Move) {
+        return refuse(format!(
+            "{} --ignore-tags: the files differ, so each must stay within reach: use remove --trash, or move",
+            words(action)
+        ));
     }
     let use_of_plan = use_of_plan(&args.way, around)?;
     not_onto_report(args.way.output.as_deref(), args.from.as_deref())?;
@@ -171,6 +177,9 @@ fn searched(
         false,
         around,
     )?;
+    if args.ignore_tags {
+        config.ignore_tags = IgnoreTags::Joined;
+    }
     // What is found is read again, to compare it.
     config.page_use = args.reads.page_use(true);
     Ok(config)

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
-use seekless::engine::Config;
+use seekless::engine::{Config, IgnoreTags};
 use seekless::report::{Header, Options, Raw};
 use tracing::level_filters::LevelFilter;
 
@@ -87,6 +87,7 @@ impl<'a> Environment<'a> {
                 hard_links: config.hard_links,
                 isolate: config.isolate,
                 follow_links: config.follow_links,
+                ignore_tags: config.ignore_tags != IgnoreTags::No,
                 verify: config.verify,
                 copies: config.copies,
                 newer_ns: config.newer_ns,

@@ -195,7 +195,13 @@ impl<'a> Drive<'a> {
                 Want::HeadAndTail => self.machine.sampled(file, head(), Some(tail())),
                 Want::Tail => self.machine.tail_sampled(file, tail()),
                 Want::Comparison => unreachable!("wanted of groups only"),
-                Want::HeadAndContent | Want::Verify => unreachable!("never wanted"),
+                Want::HeadAndContent
+                | Want::Verify
+                | Want::ShownKey
+                | Want::ShownParts
+                | Want::ShownTags => {
+                    unreachable!("never wanted")
+                }
                 Want::Blocks | Want::BlocksAgain => unreachable!("looked at above"),
                 Want::Content | Want::Whole => {
                     let digest = ContentDigest::from(blake3::hash(&inode.content()));

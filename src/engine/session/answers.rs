@@ -34,6 +34,9 @@ impl Session<'_> {
         if want == Want::Verify {
             return self.verified(file, finished.outcome);
         }
+        if want.is_of_shown() {
+            return self.shown(file, finished.outcome);
+        }
         if let Outcome::Read { may_be_stored, .. } | Outcome::Compared { may_be_stored, .. } =
             finished.outcome
             && !may_be_stored

@@ -11,11 +11,12 @@ use crate::event::{Notice, Observer};
 use crate::file::{PathRules, SharedDirs};
 use crate::hash::Fold;
 use crate::heartbeat::Watchlist;
-use crate::read::{Access, ReadSettings, Recalls, Scheduler, has_rings};
+use crate::read::{Access, ReadSettings, Recalls, Scheduler, ShownResults, has_rings};
 use crate::sys::process;
 
 use super::Session;
 use super::after_reads::Account;
+use super::alike::Alike;
 use super::arrivals::Arrivals;
 use super::cache_answers::Cached;
 use super::listen::Silence;
@@ -96,6 +97,7 @@ pub fn begin<'a>(
         },
         watchlist: Arc::clone(&watchlist),
         recalls: Recalls::default(),
+        shown: ShownResults::default(),
     };
     // All threads of the run are started from here, and inherit it.
     let idle = config.io_idle.then(process::Idle::enter).transpose();
@@ -132,6 +134,7 @@ pub fn begin<'a>(
         });
     }
     let machine = Machine::new(Arc::clone(&dirs), rules);
+    let alike = Alike::new(settings.shown.clone());
     let reads = Reads {
         scheduler: Scheduler::new(settings, Fold::default()),
         volumes: Volumes::new(config, share.files),
@@ -152,6 +155,7 @@ pub fn begin<'a>(
             compared: Compared::default(),
         },
         arrivals: Arrivals::default(),
+        alike,
         cached: Cached::open(config, observer),
         names: Names::new(share.folders),
         account: Account::new(config.every_entry),

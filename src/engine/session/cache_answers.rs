@@ -5,7 +5,9 @@ use std::ffi::CString;
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 
-use crate::cache::{Cache, CacheUse, Choice as CacheChoice, FileState, Row, RowKey, Trust};
+use crate::cache::{
+    Cache, CacheUse, Choice as CacheChoice, FileState, Row, RowKey, ShownRow, Trust,
+};
 use crate::decide::{Effect, Told, Unread, Want};
 use crate::event::{Notice, Observer};
 use crate::file::{FileIndex, Fingerprint};
@@ -75,7 +77,8 @@ impl Session<'_> {
         self.machine.prefetch_contents(contents);
     }
 
-    fn lookup(&mut self, file: FileIndex, row: &mut Row) -> Option<Trust> {
+    /// Replaces `row` by the row of a file; `None` if none applies.
+    pub(super) fn lookup(&mut self, file: FileIndex, row: &mut Row) -> Option<Trust> {
         let at = self.row_key(file)?;
         let is = FileState::of(file, self.machine.file_table());
         let mut cache = self.cached.cache.take()?;
@@ -206,6 +209,21 @@ impl Session<'_> {
             ..Row::default()
         };
         self.learn(file, at, row);
+    }
+
+    /// Stores what a file shows.
+    pub(super) fn keep_shown(&mut self, file: FileIndex, shown: ShownRow) {
+        if let Some(at) = self.row_key(file) {
+            let shown = Some(Box::new(shown));
+            self.learn(
+                file,
+                at,
+                Row {
+                    shown,
+                    ..Row::default()
+                },
+            );
+        }
     }
 
     fn learn(&mut self, file: FileIndex, at: RowKey, mut row: Row) {

@@ -1,6 +1,7 @@
 //! A run: one thread owns the tables; walkers and readers send it their results.
 
 mod after_reads;
+mod alike;
 mod answers;
 mod arrivals;
 mod begin;
@@ -34,6 +35,7 @@ use super::limits::Share;
 use super::progress::{Control, ProgressLine};
 
 use after_reads::Account;
+use alike::Alike;
 use arrivals::Arrivals;
 use cache_answers::Cached;
 use listen::Silence;
@@ -66,6 +68,8 @@ pub struct Session<'a> {
     reads: Reads,
     /// What is delivered.
     sets: Sets<'a>,
+    /// Files that show the same under other tags.
+    alike: Alike,
     /// What the scan brings.
     arrivals: Arrivals,
     /// The results of earlier runs.
@@ -153,7 +157,7 @@ impl Session<'_> {
         let over = never();
         let mut scanned = from_scan;
         let completions = self.reads.scheduler.completions().clone();
-        while !(self.arrivals.scan_done && self.is_over()) {
+        while !(self.arrivals.scan_done && self.is_over() && !self.look_further()) {
             let has_ended = self.take_ended();
             let patience = if has_ended || !self.sets.to_deliver.is_empty() {
                 Duration::ZERO

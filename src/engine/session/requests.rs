@@ -3,10 +3,10 @@
 use std::collections::HashSet;
 
 use crate::cache::{Cache, FileState, Storing};
-use crate::decide::{HEAD, Machine, TAIL, Want};
+use crate::decide::{HEAD, HEADERS, Machine, TAIL, Want};
 use crate::device::is_read_on;
 use crate::file::FileIndex;
-use crate::read::{Ask, Batch, Job, Scheduler, Span, Task, Ticket};
+use crate::read::{Ask, Batch, Depth, Job, Scheduler, Span, Task, Ticket};
 
 use super::Session;
 use crate::engine::config::Mechanism;
@@ -81,7 +81,7 @@ impl Session<'_> {
             file,
             volume,
             want,
-            bulk: want == Want::Content && size > SMALL,
+            bulk: matches!(want, Want::Content | Want::ShownParts) && size > SMALL,
         });
     }
 
@@ -109,9 +109,10 @@ fn spans(want: Want, size: u64) -> [Span; 2] {
     let tail = span(size.saturating_sub(TAIL), TAIL.min(size));
     match want {
         Want::Head => [span(0, HEAD.min(size)), span(0, 0)],
+        Want::ShownKey | Want::ShownTags => [span(0, HEADERS.min(size)), tail],
         Want::HeadAndTail => [span(0, HEAD.min(size)), tail],
         Want::Tail => [tail, span(0, 0)],
-        Want::Whole | Want::Content | Want::Comparison | Want::Verify => {
+        Want::Whole | Want::Content | Want::Comparison | Want::Verify | Want::ShownParts => {
             [span(0, size), span(0, 0)]
         }
         Want::HeadAndContent => [span(0, HEAD.min(size)), span(0, size)],
@@ -166,8 +167,12 @@ impl Describer<'_> {
             ask: match want {
                 Want::Blocks | Want::BlocksAgain => Ask::Blocks,
                 Want::Verify => Ask::EveryByte,
+                Want::ShownKey => Ask::Shown(Depth::Key),
+                Want::ShownParts => Ask::Shown(Depth::Parts),
+                Want::ShownTags => Ask::Shown(Depth::Tags),
                 _ => Ask::Bytes,
             },
+            only_cached: false,
             is_stored: storing.is_some_and(|storing| storing != Storing::Nothing),
             may_be_dirty: storing == Some(Storing::IfClean),
         }

@@ -177,7 +177,14 @@ impl Session<'_> {
         if self.config.verify {
             self.deliver_verified()?;
         }
-        self.deliver(|deliverer, tables| deliverer.finish(tables))
+        let alike = self.alike_sets();
+        self.deliver(|deliverer, tables| {
+            if deliverer.joins_alike() {
+                deliverer.leave_to(&alike);
+            }
+            deliverer.finish(tables)?;
+            deliverer.alike(alike, tables)
+        })
     }
 
     /// Looks up the names of files of these sizes that may be reported.

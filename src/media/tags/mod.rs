@@ -10,21 +10,37 @@ use super::source::{Reader, Result, Source, if_sound};
 use super::span::Span;
 
 /// Tags of a file.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Tags {
     /// When it was taken, as it is written.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub date: Option<String>,
     /// Latitude and longitude, in degrees.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub place: Option<(f64, f64)>,
+    /// Rating, as it is written.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub rating: Option<String>,
     /// Number of faces that are marked.
+    #[serde(skip_serializing_if = "is_zero")]
     pub faces: usize,
+    /// Keywords in alphabetical order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub keywords: Vec<String>,
+    /// Title.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
+    /// Who made it.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub artist: Option<String>,
+    /// Maker and model of the camera.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub camera: Option<String>,
+    /// Program that wrote the file.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub software: Option<String>,
     /// Apple's name of the photo and the film that belong together.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub content_identifier: Option<String>,
 }
 
@@ -47,6 +63,10 @@ fn names() -> impl Iterator<Item = &'static str> {
         DATE, RATING, KEYWORD, TITLE, ARTIST, MAKER, CAMERA, SOFTWARE, IDENTIFIER,
     ];
     of_all.into_iter().flat_map(str::split_whitespace)
+}
+
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 /// Texts that are longer are no tags for people.

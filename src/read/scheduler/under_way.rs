@@ -111,9 +111,8 @@ impl<W: Copy> UnderWay<W> {
         batch: &mut Batch,
     ) {
         let mut task = describe(&mut job, visit == Visit::Swept, batch);
-        if visit == Visit::LookedUp && task.ask == Ask::Bytes {
-            task.ask = Ask::BytesIfCached;
-        }
+        task.only_cached =
+            visit == Visit::LookedUp && matches!(task.ask, Ask::Bytes | Ask::Shown(_));
         let handed = Handed { job, visit, pool };
         let ticket = match self.free.pop() {
             Some(free) => free,

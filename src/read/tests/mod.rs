@@ -21,6 +21,7 @@ use crate::read::access::Access;
 use crate::read::open_file::Device;
 use crate::read::page_use::PageUse;
 use crate::read::reader::ReadSettings;
+use crate::read::shown::ShownResults;
 use crate::read::task::{Ask, Batch, Failure, Outcome, Recalls, SPANS, Span, Task, Ticket};
 
 /// Runs a test that must not hang.
@@ -80,6 +81,7 @@ pub fn settings(folder: &Path) -> ReadSettings {
         access: Access::new(None, PageUse::Drop),
         watchlist: Watchlist::new(Duration::MAX),
         recalls: Recalls::default(),
+        shown: ShownResults::default(),
     }
 }
 
@@ -101,6 +103,7 @@ pub fn task(
         expect,
         spans,
         ask: Ask::Bytes,
+        only_cached: false,
         is_stored: false,
         may_be_dirty: false,
         numbering: Numbering::Unique,

@@ -45,6 +45,8 @@ pub fn read_lines(input: impl Read, each: Each<'_>) -> Result<Frame, ReadError> 
     enum Object {
         Header(Start<Header>),
         Set(SetIn),
+        /// Nothing is done because of files that only show the same.
+        Alike {},
         Summary(SummaryIn),
     }
     let mut frame = Frame::default();
@@ -59,6 +61,7 @@ pub fn read_lines(input: impl Read, each: Each<'_>) -> Result<Frame, ReadError> 
                 frame.ending = Ending::Unsaid;
                 each(frame.header.as_ref(), set.into());
             }
+            Object::Alike {} => {}
             Object::Summary(summary) => frame.ending = summary.into(),
         }
     }

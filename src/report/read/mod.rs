@@ -41,7 +41,7 @@ pub enum Ending {
 }
 
 /// One set as reported.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ReadSet {
     /// The set as it was written, but for names that were taken out. The file marked to be kept comes first; there is
     /// at least one, and no name is empty.

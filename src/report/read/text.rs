@@ -151,6 +151,7 @@ impl OpenSet {
         Ok(Self {
             read: ReadSet {
                 set: DuplicateSet {
+                    alike: Vec::new(),
                     size: number("size")?,
                     digest: digest.map(ContentDigest::try_from).transpose()?,
                     cached: head.name("cached").is_some(),

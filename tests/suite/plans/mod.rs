@@ -1,5 +1,6 @@
 //! Plans: what is to be done, before anything is done.
 
+mod alike;
 mod dangling;
 mod groups;
 mod libraries;

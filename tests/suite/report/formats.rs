@@ -111,6 +111,7 @@ fn set(size: u64, members: Vec<Member>) -> DuplicateSet {
         replicas: members.len() as u64,
         reclaimable: 4096,
         members,
+        alike: Vec::new(),
     }
 }
 
@@ -449,7 +450,7 @@ prop_compose! {
     ) -> DuplicateSet {
         let digest = digest.map(ContentDigest::from_bytes);
         let cached = cached && digest.is_some();
-        DuplicateSet { size, digest, cached, members, replicas, reclaimable }
+        DuplicateSet { size, digest, cached, members, replicas, reclaimable, alike: Vec::new() }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Searches: the right sets, whatever is looked at, and an end.
 
+mod alike;
 mod bwlimit;
 mod bwlimit_device;
 mod cache;

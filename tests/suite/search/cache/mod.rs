@@ -10,6 +10,7 @@ mod foreign_folder;
 mod kept;
 mod pruned;
 mod same_uuid;
+mod shown;
 mod soundness;
 mod tokens;
 mod unusable;

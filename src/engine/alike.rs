@@ -1,0 +1,113 @@
+//! Hands over sets of files that are the same but for their tags.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::io;
+
+use super::config::IgnoreTags;
+use super::deliver::{About, Deliverer, Tables};
+use super::order;
+use crate::decide::AlikeFile;
+use crate::file::FileIndex;
+use crate::media::{PartDigests, Tags};
+
+/// Files of one content.
+pub struct ShownContent {
+    /// The files.
+    pub files: Vec<FileIndex>,
+    /// Digests of the parts of each.
+    pub parts: PartDigests,
+    /// The tags of each.
+    pub tags: Tags,
+}
+
+/// Contents that show the same.
+pub struct AlikeDraft(pub Vec<ShownContent>);
+
+/// Sorts contents that show the same, and the files of each.
+fn put_best_first(contents: &mut Vec<ShownContent>, tables: &Tables<'_>) {
+    let is_managed = |file| tables.is_managed(file);
+    let sort = |files: &mut [FileIndex]| {
+        order::sort(files, is_managed, tables.file_table(), tables.dirs);
+    };
+    for ShownContent { files, .. } in &mut *contents {
+        files.retain(|&file| {
+            let is_given_up = tables.scheduler.has_given_up(tables.volume(file));
+            tables.file_table().has_names(file) && !is_given_up
+        });
+        sort(files);
+    }
+    contents.retain(|content| !content.files.is_empty());
+    let mut firsts: Vec<FileIndex> = contents.iter().map(|content| content.files[0]).collect();
+    sort(&mut firsts);
+    let places: HashMap<FileIndex, usize> = firsts.into_iter().zip(0..).collect();
+    contents.sort_by_key(|content| {
+        let (first, richness) = (content.files[0], (content.tags.count(), content.parts.more));
+        (is_managed(first), Reverse(richness), places[&first])
+    });
+}
+
+impl Deliverer<'_> {
+    /// True if no file may be in two sets.
+    pub fn joins_alike(&self) -> bool {
+        self.config.ignore_tags == IgnoreTags::Joined
+    }
+
+    /// Leaves the sets of these files to the sets of files that are alike.
+    pub fn leave_to(&mut self, alike: &[AlikeDraft]) {
+        let contents = alike.iter().flat_map(|draft| &draft.0);
+        self.joined = contents
+            .flat_map(|content| &content.files)
+            .copied()
+            .collect();
+    }
+
+    /// Hands over sets of files that show the same: in each, those with most tags first, then those with most parts.
+    pub fn alike(&mut self, drafts: Vec<AlikeDraft>, tables: &Tables<'_>) -> io::Result<()> {
+        let mut sets = Vec::new();
+        for AlikeDraft(mut contents) in drafts {
+            put_best_first(&mut contents, tables);
+            let files = contents.iter().flat_map(|content| &content.files).copied();
+            let files: Vec<FileIndex> = files.collect();
+            if contents.len() > 1 && tables.is_reported(&files) {
+                let freed = self.freed(&files, tables);
+                let reclaimable = freed
+                    .iter()
+                    .fold(0, |sum: u64, (_, freed)| sum.saturating_add(*freed));
+                sets.push((reclaimable, files, contents));
+            }
+        }
+        let order = order::sort_sets(
+            (0..sets.len()).collect(),
+            |&set| Reverse(sets[set].0),
+            |&set| &sets[set].1,
+            tables.file_table(),
+            tables.dirs,
+        );
+        for set in order {
+            let (reclaimable, files, contents) = &sets[set];
+            let tally = self.summary.alike.get_or_insert_default();
+            tally.sets += 1;
+            tally.reclaimable = tally.reclaimable.saturating_add(*reclaimable);
+            let about = About {
+                content: None,
+                reclaimable: *reclaimable,
+            };
+            self.fill(about, files, tables);
+            for (content, shown) in (0..).zip(contents) {
+                self.set
+                    .alike
+                    .extend(shown.files.iter().map(|&file| AlikeFile {
+                        size: tables.file_table().size(file),
+                        content,
+                        parts: shown.parts,
+                        tags: shown.tags.clone(),
+                    }));
+            }
+            let handed_over = (self.sink)(&self.set);
+            self.set.alike.clear();
+            handed_over?;
+        }
+        Ok(())
+    }
+}
