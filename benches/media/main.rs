@@ -1,95 +1,136 @@
-//! Prints the parts of files, for comparison with other programs: `tests/media/oracle.py` does that.
+//! What `--ignore-tags` costs over a search for equal files: time, and bytes read.
+//! `cargo bench --bench media -- [--runs N] [--cold] FOLDER`
 //!
-//! Reads lines from standard input. `look PATH` answers with one line of fields: format, then length and digest of each
-//! part; or `none`, or the reason why there are none. `mutate PATH COUNT SEED` changes one byte after the other, and
-//! answers with a line for each change that leaves the picture as it was: offset and new byte; then with `done` and how
-//! many changed it, and how many were refused.
+//! ExifTool's hash of image data and czkawka's search for similar images run in turns with it on the same folder, if
+//! they are installed. They answer other questions: ExifTool gives a hash of each file, czkawka pictures that look
+//! alike.
 
-use std::io::{self, BufRead, Write};
+use std::error::Error;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
 
-use seekless::media::{self, Media, Source};
+use clap::Parser;
 
-fn main() -> io::Result<()> {
-    let mut out = io::stdout().lock();
-    for line in io::stdin().lock().lines() {
-        let line = line?;
-        let fields: Vec<&str> = line.split('\t').collect();
-        match fields[..] {
-            ["look", path] => writeln!(out, "{}", look(path)?)?,
-            ["mutate", path, count, seed] => {
-                let (count, seed) = (count.parse().unwrap_or(0), seed.parse().unwrap_or(0));
-                mutate(&mut out, path, count, seed)?;
-            }
-            _ => writeln!(out, "unknown")?,
-        }
-        out.flush()?;
+#[path = "../peers/measure.rs"]
+mod measure;
+#[path = "../peers/medians.rs"]
+mod medians;
+#[path = "../peers/order.rs"]
+mod order;
+#[path = "../peers/turns.rs"]
+mod turns;
+
+use medians::medians;
+use turns::in_turns;
+
+/// Measures what `--ignore-tags` costs.
+#[derive(Parser)]
+struct Args {
+    /// A folder with pictures
+    folder: PathBuf,
+    /// Runs of each, in turns
+    #[arg(long, default_value_t = 5)]
+    runs: usize,
+    /// Drop the page cache before each run (root only)
+    #[arg(long)]
+    cold: bool,
+    /// What `cargo bench` hands to every bench
+    #[arg(long, hide = true)]
+    bench: bool,
+}
+
+/// A search in JSON, with these options.
+fn search(options: &str, cache: &Path, folder: &Path) -> Vec<OsString> {
+    let program = env!("CARGO_BIN_EXE_seekless");
+    let words = [
+        "find",
+        "-q",
+        "-f",
+        "json",
+        "--digest",
+        "when-needed",
+        "--cache",
+    ];
+    let words = [program].into_iter().chain(words).map(OsString::from);
+    let mut command: Vec<OsString> = words.chain([cache.into()]).collect();
+    command.extend(options.split_whitespace().map(OsString::from));
+    command.push(folder.into());
+    command
+}
+
+fn words(words: &str, folder: &Path) -> Vec<OsString> {
+    let words = words.split_whitespace().map(OsString::from);
+    words.chain([folder.into()]).collect()
+}
+
+fn is_installed(program: &OsString) -> bool {
+    let mut command = Command::new(program);
+    let run = command
+        .arg("--help")
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+    run.is_ok()
+}
+
+/// Bytes that a search reads of files.
+fn bytes_read(command: &[OsString]) -> Result<u64, Box<dyn Error>> {
+    let answer = Command::new(&command[0])
+        .args(&command[1..])
+        .output()?
+        .stdout;
+    let answer: serde_json::Value = serde_json::from_slice(&answer)?;
+    let stages = answer["summary"]["stages"].as_array().ok_or("no stages")?;
+    let bytes = stages
+        .iter()
+        .filter_map(|stage| stage["bytes_read"].as_u64());
+    Ok(bytes.sum())
+}
+
+fn bench(args: &Args) -> Result<(), Box<dyn Error>> {
+    let caches = tempfile::tempdir()?;
+    let off = Path::new("off");
+    let of = |options, cache: &Path| search(options, cache, &args.folder);
+    let mut rows = vec![
+        ("equal files", of("", off)),
+        ("--ignore-tags", of("--ignore-tags", off)),
+        ("equal files, repeat", of("", &caches.path().join("equal"))),
+        (
+            "--ignore-tags, repeat",
+            of("--ignore-tags", &caches.path().join("tags")),
+        ),
+        (
+            "exiftool ImageDataHash",
+            words(
+                "exiftool -q -r -fast2 -ImageDataHash -api ImageHashType=SHA256",
+                &args.folder,
+            ),
+        ),
+        ("czkawka image", words("czkawka_cli image -d", &args.folder)),
+    ];
+    rows.retain(|(_, command)| is_installed(&command[0]));
+    let (names, commands): (Vec<_>, Vec<_>) = rows.into_iter().unzip();
+    let runs = in_turns(&commands, args.runs, args.cold)?;
+    let base = medians(&runs[0]);
+    println!("| | s | CPU s | × equal files | read of files |\n|---|--:|--:|--:|--:|");
+    for ((name, command), runs) in names.iter().zip(&commands).zip(&runs) {
+        let [wall, cpu] = medians(runs);
+        let read = match command[0] == env!("CARGO_BIN_EXE_seekless") {
+            true => format!("{} MB", bytes_read(command)? / 1_000_000),
+            false => String::new(),
+        };
+        println!(
+            "| {name} | {wall:.2} | {cpu:.2} | {:.2} | {read} |",
+            wall / base[0]
+        );
     }
     Ok(())
 }
 
-fn hex(digest: [u8; 32]) -> String {
-    digest[..16]
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
-}
-
-/// Digest of a part, as text; nothing for one that is empty.
-fn digest(media: &Media, part: &media::Part, source: &dyn Source) -> io::Result<String> {
-    match part.is_empty() {
-        true => Ok("-".to_owned()),
-        false => Ok(hex(part.digest(media.format.domain(), source)?)),
-    }
-}
-
-fn look(path: &str) -> io::Result<String> {
-    let file = std::fs::File::open(path)?;
-    let media = match media::look(&file) {
-        Ok(Some(media)) => media,
-        Ok(None) => return Ok("none".to_owned()),
-        Err(error) => return Ok(error.to_string()),
-    };
-    let mut text = format!("{:?}", media.format);
-    let parts = &media.parts;
-    for part in parts.all() {
-        text += &format!("\t{} {}", part.length(), digest(&media, part, &file)?);
-    }
-    Ok(text)
-}
-
-fn mutate(out: &mut impl Write, path: &str, count: u64, seed: u64) -> io::Result<()> {
-    let bytes = std::fs::read(path)?;
-    let picture = |bytes: &[u8]| match media::look(&bytes) {
-        Ok(Some(media)) => {
-            let parts = &media.parts;
-            let of = |part| digest(&media, part, &bytes);
-            Ok::<_, io::Error>(Some((of(&parts.picture)?, of(&parts.orientation)?)))
-        }
-        _ => Ok(None),
-    };
-    let before = picture(&bytes)?;
-    let (mut random, mut refused, mut changed) = (fastrand::Rng::with_seed(seed), 0, 0);
-    for _ in 0..count {
-        let mut bytes = bytes.clone();
-        // Most of what is not pixels lies at the start.
-        let end = if random.bool() {
-            bytes.len()
-        } else {
-            bytes.len().min(256 << 10)
-        };
-        let at = random.usize(..end);
-        let old = bytes[at];
-        // A bit, a neighbour, or any byte.
-        bytes[at] = match random.u8(..3) {
-            0 => old ^ 1 << random.u8(..8),
-            1 => old.wrapping_add(1),
-            _ => random.u8(..),
-        };
-        match picture(&bytes)? {
-            None => refused += 1,
-            after if after == before => writeln!(out, "{at} {}", bytes[at])?,
-            _ => changed += 1,
-        }
-    }
-    writeln!(out, "done {changed} {refused}")
+fn main() -> ExitCode {
+    measure::main(|| {
+        bench(&Args::parse())?;
+        Ok(ExitCode::SUCCESS)
+    })
 }

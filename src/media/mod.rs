@@ -18,18 +18,30 @@ pub use part::{Part, Piece};
 pub use payload::{Blocks, Format, Media, Parts, RULES};
 pub use source::{HEAD as HEADERS, LookError, Result, Source};
 pub use span::Span;
-pub use tags::{Tags, tags};
+pub use tags::Tags;
 
 use payload::Draft;
 use source::{Reader, damaged};
 
 /// Finds the parts of a file. `None` for a file of no format that is known.
 pub fn look(source: &dyn Source) -> Result<Option<Media>> {
+    look_with(&mut Reader::new(source)?)
+}
+
+/// Reads the tags of a file. A block that cannot be read says nothing. `None` for a file of no format that is known.
+pub fn tags(source: &dyn Source) -> Result<Option<Tags>> {
     let mut reader = Reader::new(source)?;
+    let media = look_with(&mut reader)?;
+    media
+        .map(|media| tags::read(&mut reader, &media))
+        .transpose()
+}
+
+fn look_with(reader: &mut Reader) -> Result<Option<Media>> {
     for (format, begins, parse) in formats::PARSERS {
         let mut draft = Draft::default();
-        if begins(reader.head()) && parse(&mut reader, &mut draft)? {
-            return finish(&mut reader, format, draft).map(Some);
+        if begins(reader.head()) && parse(reader, &mut draft)? {
+            return finish(reader, format, draft).map(Some);
         }
     }
     Ok(None)

@@ -47,14 +47,12 @@ impl<'a, Fd: AsFd> MediaFile<'a, Fd> {
     }
 
     fn shown(&self, depth: Depth) -> media::Result<Shown> {
-        let Some(media) = media::look(self)? else {
-            return Ok(Shown::Unknown);
+        let shown = match depth {
+            Depth::Key => media::look(self)?.map(|media| Shown::Key(media::key(&media))),
+            Depth::Parts => self.parts()?.map(|parts| Shown::Parts(parts.into())),
+            Depth::Tags => media::tags(self)?.map(|tags| Shown::Tags(tags.into())),
         };
-        Ok(match depth {
-            Depth::Key => Shown::Key(media::key(&media)),
-            Depth::Parts => Shown::Parts(PartDigests::of(&media, self)?.into()),
-            Depth::Tags => Shown::Tags(media::tags(self, &media)?.into()),
-        })
+        Ok(shown.unwrap_or(Shown::Unknown))
     }
 }
 

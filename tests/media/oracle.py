@@ -5,7 +5,7 @@
     oracle.py --program PROGRAM mutate FOLDER...    a changed byte that leaves the picture equal changes no pixel
     oracle.py --program PROGRAM tools FOLDER...     after a tag editor, the picture is equal
 
-PROGRAM is `cargo bench --bench media --no-run`. Decoders: Pillow, pillow-heif, rawpy, PyAV. `run` does all of it.
+PROGRAM is `cargo bench --bench parts --no-run`. Decoders: Pillow, pillow-heif, rawpy, PyAV. `run` does all of it.
 """
 
 import argparse

@@ -6,7 +6,7 @@ mod sound;
 use std::collections::BTreeMap;
 
 use super::payload::Media;
-use super::source::{Reader, Result, Source, if_sound};
+use super::source::{Reader, Result, if_sound};
 use super::span::Span;
 
 /// Tags of a file.
@@ -108,9 +108,9 @@ impl Found {
 /// Reads a block.
 type Read = fn(&mut Reader, Span, &mut Found) -> Result<()>;
 
-/// Reads the tags of a file. A block that cannot be read says nothing.
-pub fn tags(source: &dyn Source, media: &Media) -> Result<Tags> {
-    let (mut found, mut reader) = (Found::default(), Reader::new(source)?);
+/// Reads the tags of a file with these blocks.
+pub fn read(reader: &mut Reader, media: &Media) -> Result<Tags> {
+    let mut found = Found::default();
     let blocks = &media.blocks;
     let kinds: [(&[Span], Read); 6] = [
         (&blocks.exif, photo::read_exif),
@@ -122,7 +122,7 @@ pub fn tags(source: &dyn Source, media: &Media) -> Result<Tags> {
     ];
     for (spans, read) in kinds {
         for span in spans {
-            if_sound(read(&mut reader, *span, &mut found))?;
+            if_sound(read(reader, *span, &mut found))?;
         }
     }
     let mut keywords: Vec<String> = found.all(KEYWORD).cloned().collect();

@@ -1,0 +1,95 @@
+//! Prints the parts of files, for comparison with other programs: `tests/media/oracle.py` does that.
+//!
+//! Reads lines from standard input. `look PATH` answers with one line of fields: format, then length and digest of each
+//! part; or `none`, or the reason why there are none. `mutate PATH COUNT SEED` changes one byte after the other, and
+//! answers with a line for each change that leaves the picture as it was: offset and new byte; then with `done` and how
+//! many changed it, and how many were refused.
+
+use std::io::{self, BufRead, Write};
+
+use seekless::media::{self, Media, Source};
+
+fn main() -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    for line in io::stdin().lock().lines() {
+        let line = line?;
+        let fields: Vec<&str> = line.split('\t').collect();
+        match fields[..] {
+            ["look", path] => writeln!(out, "{}", look(path)?)?,
+            ["mutate", path, count, seed] => {
+                let (count, seed) = (count.parse().unwrap_or(0), seed.parse().unwrap_or(0));
+                mutate(&mut out, path, count, seed)?;
+            }
+            _ => writeln!(out, "unknown")?,
+        }
+        out.flush()?;
+    }
+    Ok(())
+}
+
+fn hex(digest: [u8; 32]) -> String {
+    digest[..16]
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}
+
+/// Digest of a part, as text; nothing for one that is empty.
+fn digest(media: &Media, part: &media::Part, source: &dyn Source) -> io::Result<String> {
+    match part.is_empty() {
+        true => Ok("-".to_owned()),
+        false => Ok(hex(part.digest(media.format.domain(), source)?)),
+    }
+}
+
+fn look(path: &str) -> io::Result<String> {
+    let file = std::fs::File::open(path)?;
+    let media = match media::look(&file) {
+        Ok(Some(media)) => media,
+        Ok(None) => return Ok("none".to_owned()),
+        Err(error) => return Ok(error.to_string()),
+    };
+    let mut text = format!("{:?}", media.format);
+    let parts = &media.parts;
+    for part in parts.all() {
+        text += &format!("\t{} {}", part.length(), digest(&media, part, &file)?);
+    }
+    Ok(text)
+}
+
+fn mutate(out: &mut impl Write, path: &str, count: u64, seed: u64) -> io::Result<()> {
+    let bytes = std::fs::read(path)?;
+    let picture = |bytes: &[u8]| match media::look(&bytes) {
+        Ok(Some(media)) => {
+            let parts = &media.parts;
+            let of = |part| digest(&media, part, &bytes);
+            Ok::<_, io::Error>(Some((of(&parts.picture)?, of(&parts.orientation)?)))
+        }
+        _ => Ok(None),
+    };
+    let before = picture(&bytes)?;
+    let (mut random, mut refused, mut changed) = (fastrand::Rng::with_seed(seed), 0, 0);
+    for _ in 0..count {
+        let mut bytes = bytes.clone();
+        // Most of what is not pixels lies at the start.
+        let end = if random.bool() {
+            bytes.len()
+        } else {
+            bytes.len().min(256 << 10)
+        };
+        let at = random.usize(..end);
+        let old = bytes[at];
+        // A bit, a neighbour, or any byte.
+        bytes[at] = match random.u8(..3) {
+            0 => old ^ 1 << random.u8(..8),
+            1 => old.wrapping_add(1),
+            _ => random.u8(..),
+        };
+        match picture(&bytes)? {
+            None => refused += 1,
+            after if after == before => writeln!(out, "{at} {}", bytes[at])?,
+            _ => changed += 1,
+        }
+    }
+    writeln!(out, "done {changed} {refused}")
+}
