@@ -4,6 +4,7 @@ mod alike;
 mod dangling;
 mod groups;
 mod libraries;
+mod library_alike;
 mod managed;
 mod originals;
 mod plan;
