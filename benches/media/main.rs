@@ -1,14 +1,14 @@
 //! What `--ignore-tags` costs over a search for equal files: time, and bytes read.
 //! `cargo bench --bench media -- [--runs N] [--cold] FOLDER`
 //!
-//! ExifTool's hash of image data and czkawka's search for similar images run in turns with it on the same folder, if
-//! they are installed. They answer other questions: ExifTool gives a hash of each file, czkawka pictures that look
+//! ExifTool's hash of image data (from version 12.58 on) and czkawka's search for similar images run in turns with it on
+//! the same folder, if they are installed. They answer other questions: ExifTool gives a hash of each file, czkawka pictures that look
 //! alike.
 
 use std::error::Error;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{Command, ExitCode};
 
 use clap::Parser;
 
@@ -64,14 +64,19 @@ fn words(words: &str, folder: &Path) -> Vec<OsString> {
     words.chain([folder.into()]).collect()
 }
 
-fn is_installed(program: &OsString) -> bool {
-    let mut command = Command::new(program);
-    let run = command
-        .arg("--help")
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status();
-    run.is_ok()
+/// True if a program can be run. Before version 12.58, ExifTool has no such hash.
+fn is_usable(program: &OsString) -> bool {
+    let is_exiftool = program == "exiftool";
+    let version = if is_exiftool { "-ver" } else { "--version" };
+    let Ok(said) = Command::new(program).arg(version).output() else {
+        return false;
+    };
+    let said = String::from_utf8_lossy(&said.stdout);
+    !is_exiftool
+        || said
+            .trim()
+            .parse()
+            .is_ok_and(|version: f64| version >= 12.58)
 }
 
 /// Bytes that a search reads of files.
@@ -103,13 +108,13 @@ fn bench(args: &Args) -> Result<(), Box<dyn Error>> {
         (
             "exiftool ImageDataHash",
             words(
-                "exiftool -q -r -fast2 -ImageDataHash -api ImageHashType=SHA256",
+                "exiftool -q -r -ImageDataHash -api ImageHashType=SHA256",
                 &args.folder,
             ),
         ),
         ("czkawka image", words("czkawka_cli image -d", &args.folder)),
     ];
-    rows.retain(|(_, command)| is_installed(&command[0]));
+    rows.retain(|(_, command)| is_usable(&command[0]));
     let (names, commands): (Vec<_>, Vec<_>) = rows.into_iter().unzip();
     let runs = in_turns(&commands, args.runs, args.cold)?;
     let base = medians(&runs[0]);
