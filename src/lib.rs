@@ -23,7 +23,7 @@
 // 7 library
 // 6 acting
 // 5 engine · report · action · probe
-// 4 scan · read · decide · folders · compare · cache
+// 4 scan · read · decide · folders · compare · cache · catalog
 // 3 device · hash · media
 // 2 file · tree
 // 1 sys
@@ -52,6 +52,8 @@ mod sys;
 pub mod action;
 #[doc(hidden)]
 pub mod cache;
+#[doc(hidden)]
+pub mod catalog;
 #[doc(hidden)]
 pub mod compare;
 #[doc(hidden)]

@@ -2,6 +2,8 @@
 
 mod act;
 mod args;
+#[cfg(feature = "catalog")]
+mod catalog;
 mod find;
 mod front;
 mod resolve;
@@ -131,6 +133,8 @@ fn obey(cli: Cli) -> Result<Exit, Stop> {
         Some(Command::Folders(args)) => find::folders::folders(*args),
         Some(Command::Probe(args)) => tools::probe::probe(args),
         Some(Command::Cache(args)) => tools::cache::cache(args),
+        #[cfg(feature = "catalog")]
+        Some(Command::Catalog(args)) => catalog::catalog(args),
         Some(Command::Completions(args)) => tools::completions(&args),
         Some(Command::Man(args)) => tools::write(&args),
     }

@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -73,6 +73,11 @@ impl Mounts {
 }
 
 impl Inner {
+    /// The path on the file system.
+    pub fn into_path_bytes(self) -> Vec<u8> {
+        self.path.into_os_string().into_vec()
+    }
+
     /// True for the place itself and everything below it.
     pub fn holds(&self, other: &Self) -> bool {
         self.device == other.device && other.path.starts_with(&self.path)
@@ -128,6 +133,28 @@ impl Mounts {
         let uuid = uuid.or_else(|| linked_uuid(Path::new(BY_UUID), &mount.source));
         let uuid = uuid.ok_or(NoName::Nameless)?;
         Ok([mount.filesystem.as_bytes(), b"\0", &uuid].concat())
+    }
+
+    /// The same as text, without its type: the UUID as `blkid` prints it, or the server and its export. `None` where
+    /// nothing names it. Two that are mounted may have one.
+    pub fn title_of(&self, folder: &File, st_dev: u64) -> Option<String> {
+        if let Some(uuid) = statfs::uuid_of_btrfs(folder) {
+            return Some(hyphenated(uuid));
+        }
+        let mount = self.of_device(DeviceNumber::of(st_dev)).last()?;
+        match FilesystemKind::of(&mount.filesystem) {
+            FilesystemKind::Memory | FilesystemKind::Pseudo | FilesystemKind::Layered => None,
+            _ if shown(mount).is_some() => {
+                shown(mount).map(|it| String::from_utf8_lossy(it).into())
+            }
+            _ => match statfs::uuid_of(folder) {
+                Some(uuid) => Some(hyphenated(uuid)),
+                None => {
+                    let uuid = linked_uuid(Path::new(BY_UUID), &mount.source)?;
+                    String::from_utf8(uuid).ok()
+                }
+            },
+        }
     }
 
     /// The user other than root and the effective user whose program serves the file system with this device number,

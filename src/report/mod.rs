@@ -24,7 +24,7 @@ pub mod output;
 pub mod printable;
 pub mod read;
 mod text;
-mod time;
+pub mod time;
 
 pub use crate::file::{Name, Raw};
 pub use objects::{Layout, Objects, write_document, write_json};

@@ -11,6 +11,12 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use super::open::{self, CWD};
 
+/// The name of this machine.
+pub fn host_name() -> String {
+    let name = rustix::system::uname();
+    name.nodename().to_string_lossy().into_owned()
+}
+
 // How many files may be open at once.
 
 /// Raises the soft limit on open descriptors to the hard one; returns what holds afterwards.

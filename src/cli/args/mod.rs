@@ -1,6 +1,8 @@
 //! The commands; the arguments of most are in files beside this one.
 
 pub mod act;
+#[cfg(feature = "catalog")]
+pub mod catalog;
 pub mod common;
 pub mod compare;
 pub mod find;
@@ -13,6 +15,8 @@ use std::path::PathBuf;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use self::act::{ActArgs, HardlinkArgs, MoveArgs, RemoveArgs, SymlinkArgs};
+#[cfg(feature = "catalog")]
+use self::catalog::{CATALOG_EXAMPLES, CatalogArgs};
 use self::common::DocumentArgs;
 use self::compare::{CompareArgs, FOLDERS_EXAMPLES, FoldersArgs};
 use self::find::FindArgs;
@@ -127,6 +131,14 @@ pub enum Command {
     /// system. You can remove the cache at any time: the next search then reads the files again.
     #[command(after_long_help = CACHE_EXAMPLES)]
     Cache(CacheArgs),
+
+    /// Record what is on a disk, for when it is not plugged in
+    ///
+    /// A catalog is a Parquet file with the names, sizes, times and digests of the files on a disk. Other programs can
+    /// read it, too.
+    #[cfg(feature = "catalog")]
+    #[command(after_long_help = CATALOG_EXAMPLES)]
+    Catalog(CatalogArgs),
 
     /// Print a completion script for a shell
     ///

@@ -47,7 +47,7 @@ pub fn find(args: FindArgs) -> Result<Exit, Stop> {
 
 /// Searches, while progress is drawn and signals are heard. `words` answer the first signal; `place` is what the work
 /// would leave behind if the program ended.
-fn watched<P: Send + 'static, T>(
+pub fn watched<P: Send + 'static, T>(
     words: &'static str,
     place: &Arc<Mutex<Option<P>>>,
     work: impl FnOnce(&Control, &Listener) -> Result<T, Stop>,

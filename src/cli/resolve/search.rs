@@ -64,7 +64,7 @@ pub fn search(
 }
 
 /// The cache of a search, if it has one: the given one, or the user's own.
-fn cache(given: &[PathBuf]) -> Result<Option<CacheUse>, Stop> {
+pub fn cache(given: &[PathBuf]) -> Result<Option<CacheUse>, Stop> {
     let (words, folders): (Vec<_>, Vec<_>) = given.iter().partition(|given| is_cache_word(given));
     let is_off = words.iter().any(|word| *word == Path::new("off"));
     if let [_, other, ..] = folders[..] {

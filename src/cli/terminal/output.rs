@@ -85,7 +85,7 @@ impl OutputStream {
     /// Lets something be written.
     pub fn write(
         &mut self,
-        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+        write: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>,
     ) -> Result<(), NotWritten> {
         match self {
             Self::Stdout(out) => Ok(write(out)?),

@@ -74,6 +74,9 @@ impl Session<'_> {
             self.machine.was_cached(file);
         }
         self.keep_in_cache(file, want, digests);
+        if self.inventory.is_some() {
+            return self.inventoried(file, want, digests);
+        }
         match (want, digests) {
             (Want::Whole | Want::Content, [Some(Digest::Content(digest)), _]) => {
                 self.machine.content_read(file, digest);
@@ -95,7 +98,9 @@ impl Session<'_> {
     }
 
     fn failed(&mut self, file: FileIndex, failure: Failure) {
-        self.machine.failed(file);
+        if self.inventory.is_none() {
+            self.machine.failed(file);
+        }
         self.account.file_failed(file, &failure);
         self.not_read(file, failure);
     }

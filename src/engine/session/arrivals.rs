@@ -129,6 +129,9 @@ impl Session<'_> {
                         self.sets.deliverer.summary.files += 1;
                         let present = &mut self.sets.deliverer.summary.bytes_present;
                         *present = present.saturating_add(file.size);
+                        if let Some(inventory) = &mut self.inventory {
+                            inventory.found(file.size);
+                        }
                     }
                     Naming::Further => self.sets.deliverer.summary.extra_names += 1,
                     Naming::Known => {}

@@ -7,6 +7,8 @@ mod arrivals;
 mod begin;
 mod cache_answers;
 mod classify;
+mod entries;
+mod inventory;
 mod listen;
 mod names;
 mod requests;
@@ -38,6 +40,7 @@ use after_reads::Account;
 use alike::Alike;
 use arrivals::Arrivals;
 use cache_answers::Cached;
+use inventory::Inventory;
 use listen::Silence;
 use names::Names;
 use requests::Reads;
@@ -45,6 +48,7 @@ use sets::Sets;
 
 pub use begin::{Error, find};
 pub use classify::classify;
+pub use entries::{Entries, inventory};
 
 /// Interval between two updates of the progress.
 const PROGRESS: Duration = Duration::from_millis(100);
@@ -74,6 +78,8 @@ pub struct Session<'a> {
     arrivals: Arrivals,
     /// The results of earlier runs.
     cached: Cached<'a>,
+    /// What is known of every file, if every file is read.
+    inventory: Option<Inventory>,
     /// The folders and names that were looked up.
     names: Names,
     /// The entries that were not seen, if every entry counts.

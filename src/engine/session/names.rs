@@ -59,6 +59,12 @@ impl Names {
         }
     }
 
+    /// The start of the run, nanoseconds since 1970.
+    pub fn began_ns(&self) -> i64 {
+        let since = self.began.1.duration_since(UNIX_EPOCH);
+        since.map_or(0, |since| since.as_nanos() as i64)
+    }
+
     /// The last time that a folder can have and be unchanged since the start; `None` if the clock was set meanwhile.
     fn unchanged_until(&self) -> Option<i64> {
         let (instant, time) = self.began;
@@ -301,12 +307,14 @@ impl Session<'_> {
         entries.into_iter().map(|entry| entry.name).collect()
     }
 
-    fn lost(&mut self, dir: DirId, name: &[u8], error: Errno) {
+    /// Records a name that no longer leads to its file, and why.
+    pub fn lost(&mut self, dir: DirId, name: &[u8], error: Errno) -> Unseen {
         let (kind, unseen) = match error {
             Errno::NOENT | Errno::NOTDIR => (ProblemKind::Vanished, Unseen::Vanished),
             _ => (ProblemKind::Changed, Unseen::Changed),
         };
         self.account.unseen(dir, name, unseen);
         self.leave_out(self.path_of(dir, name), kind, None);
+        unseen
     }
 }

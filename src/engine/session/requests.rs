@@ -36,6 +36,7 @@ impl Session<'_> {
         if !self.arrivals.scan_done && !self.config.uses(Mechanism::Overlap) {
             return;
         }
+        self.request_inventory();
         let mut known = Vec::new();
         loop {
             let effects: Vec<_> = self.machine.effects().collect();
@@ -63,6 +64,7 @@ impl Session<'_> {
             sample_only: &self.reads.sample_only,
             cache: self.cached.cache.as_deref(),
             reads_on: self.config.uses(Mechanism::ReadOn),
+            decides: self.inventory.is_none(),
         };
         self.reads
             .scheduler
@@ -81,7 +83,10 @@ impl Session<'_> {
             file,
             volume,
             want,
-            bulk: matches!(want, Want::Content | Want::ShownParts) && size > SMALL,
+            bulk: matches!(
+                want,
+                Want::Content | Want::HeadAndContent | Want::ShownParts
+            ) && size > SMALL,
         });
     }
 
@@ -128,6 +133,8 @@ struct Describer<'a> {
     sample_only: &'a HashSet<FileIndex>,
     cache: Option<&'a Cache<'a>>,
     reads_on: bool,
+    /// The machine wants the reads, and may want better ones by now.
+    decides: bool,
 }
 
 impl Describer<'_> {
@@ -136,7 +143,9 @@ impl Describer<'_> {
     fn describe(&mut self, job: &mut Job<Want>, is_at_head: bool, batch: &mut Batch) -> Task {
         let Job { file, volume, .. } = *job;
         let size = self.machine.file_table().size(file);
-        let instead = if is_at_head {
+        let instead = if !self.decides {
+            None
+        } else if is_at_head {
             // It will probably be needed whole.
             let may_be = job.want == Want::Head && !self.sample_only.contains(&file);
             let odds = self.machine.odds(file).filter(|_| may_be && self.reads_on);

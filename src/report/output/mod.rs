@@ -6,12 +6,12 @@ mod place;
 use std::ffi::{CString, OsStr, OsString};
 use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
-use std::io::{self, BufWriter, Read, Write};
+use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-use place::{Found, OutputPlace, START, is_result};
+use place::{Found, OutputPlace, PARQUET, START, is_catalog, is_result};
 use rustix::fs::FileType;
 use rustix::io::Errno;
 
@@ -198,19 +198,26 @@ fn replaceable(place: &OutputPlace, stat: &Stat, access: &Attributes) -> Result<
     if is_sticky && !trust::is_root() && !owners.contains(&trust::me()) {
         return Err(Errno::PERM.into());
     }
-    if stat.size == 0 || start_of(place).is_ok_and(|start| is_result(&start)) {
+    if stat.size == 0 || is_ours(place).unwrap_or(false) {
         Ok(())
     } else {
         Err(Cause::NotOurs)
     }
 }
 
-/// The bytes at the start of the existing file.
-fn start_of(place: &OutputPlace) -> io::Result<Vec<u8>> {
-    let file = File::from(open::file(&place.folder, &place.name, false)?);
-    let mut start = Vec::new();
-    file.take(START).read_to_end(&mut start)?;
-    Ok(start)
+/// True if the existing file is an earlier result, by the bytes at its start, or those at the end of a catalog.
+fn is_ours(place: &OutputPlace) -> io::Result<bool> {
+    let mut file = File::from(open::file(&place.folder, &place.name, false)?);
+    let mut bytes = Vec::new();
+    (&file).take(START).read_to_end(&mut bytes)?;
+    if !bytes.starts_with(PARQUET) {
+        return Ok(is_result(&bytes));
+    }
+    let from = file.metadata()?.len().saturating_sub(START);
+    file.seek(SeekFrom::Start(from))?;
+    bytes.clear();
+    file.take(START).read_to_end(&mut bytes)?;
+    Ok(is_catalog(&bytes))
 }
 
 /// A file beside the place of a result, which goes with the value unless it gets that name. Where the file system can,

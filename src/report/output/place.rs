@@ -111,6 +111,15 @@ const BEGINNINGS: [&str; 2] = ["# seekless ", "set,file,replicas,size,"];
 /// The end of the first line of a plan.
 pub const PLAN: &str = ": this is a plan; nothing was done";
 
+/// The bytes at both ends of a Parquet file, and how seekless names itself near the end of one.
+pub const PARQUET: &[u8] = b"PAR1";
+const MAKER: &[u8] = concat!("seekless ", env!("CARGO_PKG_VERSION_MAJOR"), ".").as_bytes();
+
+/// True if a Parquet file that ends like this is a catalog of seekless.
+pub fn is_catalog(end: &[u8]) -> bool {
+    end.ends_with(PARQUET) && holds(end, MAKER)
+}
+
 /// True if a file that begins like this is a report or a plan of seekless. Lists of names cannot be
 /// recognized in this way.
 pub fn is_result(start: &[u8]) -> bool {

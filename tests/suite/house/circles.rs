@@ -15,7 +15,7 @@ const SUB_ROOMS: [(&str, &[&str]); 8] = [
     (
         "cli",
         &[
-            "terminal", "args", "front", "resolve", "undo", "act", "find", "tools",
+            "terminal", "args", "front", "resolve", "undo", "act", "find", "catalog", "tools",
         ],
     ),
     ("decide", &["machine"]),

@@ -97,7 +97,7 @@ fn every_crate_has_its_reason_and_no_other_is_named() {
 fn options() -> BTreeSet<String> {
     let option = Regex::new("(?m)^ +(?:(-[A-Za-z0-9]), )?(--[a-z][a-z-]*)").expect("a pattern");
     let mut options = BTreeSet::new();
-    for command in COMMANDS {
+    for command in COMMANDS.into_iter().chain(CATALOG) {
         let help = help(command);
         for found in option.captures_iter(&help) {
             let names = [found.get(1), found.get(2)].into_iter().flatten();
@@ -257,7 +257,7 @@ fn every_keep_rule_is_explained_as_the_help_does() {
 }
 
 /// Every command.
-pub const COMMANDS: [&str; 14] = [
+pub const COMMANDS: [&str; 15] = [
     "find",
     "folders",
     "compare",
@@ -270,8 +270,18 @@ pub const COMMANDS: [&str; 14] = [
     "devices",
     "probe",
     "cache",
+    "catalog",
     "completions",
     "man",
+];
+
+/// The commands of `catalog`.
+const CATALOG: [&str; 5] = [
+    "catalog create",
+    "catalog show",
+    "catalog tree",
+    "catalog import",
+    "catalog export",
 ];
 
 /// What a command says of itself.

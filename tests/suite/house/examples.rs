@@ -15,12 +15,14 @@ use tempfile::TempDir;
 
 use super::docs::COMMANDS;
 
-/// What is run before an example: a report, a run to undo, and a file that looks like one of the cache.
-const BEFORE: [&str; 3] = [
+/// What is run before an example: a report, a run to undo, a file that looks like one of the cache, and a catalog with
+/// a list of its digests.
+const BEFORE: [&str; 4] = [
     "seekless -o found.txt ~/Pictures",
     "seekless hardlink --yes ~/src",
     "mkdir -p -m 700 $XDG_CACHE_HOME/seekless && umask 077 && \
      : > $XDG_CACHE_HOME/seekless/0123456789abcdef0123456789abcdef.rows",
+    "seekless catalog create --full ~/Documents -o old.parquet && seekless catalog export old.parquet >old.b3",
 ];
 
 /// A home folder, a backup and a phone.
@@ -145,6 +147,7 @@ impl Shell {
         let mut line = line.replace("/mnt/", &mnt);
         line = line.replace("/srv/photos", "~/Pictures");
         line = line.replace("20261121T045702Z", &self.run);
+        line = line.replace("ssh nas ", "");
         // What these two make of it is not ours.
         if let Some(at) = line.find("| jq ") {
             line.replace_range(at.., "| grep '\"volumes\"'");
@@ -174,8 +177,9 @@ impl Shell {
         let entries = walkdir::WalkDir::new(self.tree.root()).into_iter();
         let files = entries.map(|entry| entry.expect("an entry"));
         let files = files.filter(|entry| entry.file_type().is_file());
-        // Examples write this report anew.
-        let files = files.filter(|entry| entry.file_name() != "found.txt");
+        // Examples write this report, and catalogs, anew.
+        let is_written = |name: &str| name == "found.txt" || name.ends_with(".parquet");
+        let files = files.filter(|entry| !entry.file_name().to_str().is_some_and(is_written));
         files
             .map(|entry| {
                 let name = entry.path().strip_prefix(self.tree.root()).expect("below");

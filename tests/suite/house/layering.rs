@@ -13,7 +13,9 @@ const FLOORS: [&[&str]; 9] = [
     &["sys"],
     &["file", "tree"],
     &["device", "hash", "media"],
-    &["scan", "read", "decide", "folders", "compare", "cache"],
+    &[
+        "scan", "read", "decide", "folders", "compare", "cache", "catalog",
+    ],
     &["engine", "report", "action", "probe"],
     &["acting"],
     &["library"],

@@ -1,0 +1,172 @@
+//! Size, speed and memory of generated catalogs: `cargo bench --bench catalog -- [ROWS]`.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::time::Instant;
+
+use seekless::ContentDigest;
+use seekless::catalog::{Catalog, Facts, Form, Kind, Row, WholeDigest, Writer};
+use seekless::hash::SampleDigest;
+
+/// Numbers that look random and are the same in each run.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
+    }
+
+    fn below(&mut self, end: u64) -> u64 {
+        self.next() % end
+    }
+
+    fn bytes<const N: usize>(&mut self) -> [u8; N] {
+        std::array::from_fn(|_| self.next() as u8)
+    }
+}
+
+const WORDS: [&str; 16] = [
+    "photos",
+    "2019",
+    "Holiday",
+    "src",
+    "lib",
+    "include",
+    "backup",
+    "music",
+    "Documents",
+    "cache",
+    "test",
+    "report",
+    "invoice",
+    "node_modules",
+    "data",
+    "old",
+];
+
+const KINDS: [&str; 8] = ["jpg", "txt", "rs", "js", "mp3", "pdf", "h", "png"];
+
+/// Writes rows of files as they lie on disks: a dozen in a folder, of one time, two fifths longer than 32 KiB.
+fn write(path: &str, form: Form, rows: u64) -> std::io::Result<()> {
+    let mut random = Random(42);
+    let mut out = BufWriter::new(File::create(path)?);
+    let facts = Facts {
+        form,
+        ..Facts::new(
+            "nas1".to_owned(),
+            "2026-11-27T20:00:00.123456789Z".to_owned(),
+        )
+    };
+    let mut writer = Writer::new(&mut out, facts)?;
+    let (mut dir, mut left, mut number, mut time) = (String::new(), 0, 0, 0);
+    for row in 0..rows {
+        if left == 0 {
+            let parts = (0..3).map(|_| WORDS[random.below(16) as usize]);
+            dir = format!("/{:05}/{}", row / 100, parts.collect::<Vec<_>>().join("/"));
+            left = 1 + random.below(24);
+            number = random.below(9000);
+            time = 1_400_000_000_000_000_000 + random.below(350_000_000) as i64 * 1_000_000_000;
+        }
+        left -= 1;
+        number += 1 + random.below(3);
+        let (word, kind) = (
+            WORDS[random.below(16) as usize],
+            KINDS[random.below(8) as usize],
+        );
+        let name = format!("{word}_{number:04}.{kind}");
+        let is_long = random.below(5) < 2;
+        let size = if is_long {
+            40_000 + random.below(1 << 24)
+        } else {
+            random.below(32 << 10)
+        };
+        time += random.below(60_000_000_000) as i64;
+        let digest = WholeDigest::Blake3(ContentDigest::from_bytes(random.bytes()));
+        let sample = |random: &mut Random| Some(SampleDigest::from_bytes(random.bytes()));
+        let has_samples = is_long && form != Form::Metadata;
+        let has_digest = form == Form::Full || form == Form::Quick && !is_long;
+        writer.row(&Row {
+            volume: Some("1c2f63d8-5375-4839-92c0-b3d75164ae61"),
+            kind: Kind::File,
+            dir: dir.as_bytes(),
+            name: name.as_bytes(),
+            size: Some(size as i64),
+            allocated: Some((size as i64 + 4095) & !4095),
+            mtime_ns: Some(time),
+            ctime_ns: Some(
+                1_790_000_000_000_000_000 + row as i64 * 1_900_000 + random.below(900_000) as i64,
+            ),
+            inode: Some(1_000_000 + row as i64),
+            links: Some(1),
+            mode: Some(0o644),
+            uid: Some(1000),
+            gid: Some(1000),
+            head: has_samples.then(|| sample(&mut random)).flatten(),
+            tail: has_samples.then(|| sample(&mut random)).flatten(),
+            digest: has_digest.then_some(digest),
+            read_ns: Some(1_795_000_000_000_000_000),
+            verified_ns: Some(1_795_000_000_000_000_000 + row as i64 / 12 * 40_000),
+            ..Row::default()
+        })?;
+    }
+    writer.finish()?;
+    out.flush()
+}
+
+/// The most memory that this process has had, in megabytes.
+fn most_memory() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kibibytes = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
+    kibibytes.unwrap_or(0) * 1024 / 1_000_000
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let rows = std::env::args()
+        .find_map(|word| word.parse().ok())
+        .unwrap_or(1_000_000);
+    let folder = tempfile::tempdir()?;
+    let path = folder.path().join("catalog.parquet");
+    let name = path.to_str().ok_or("a path")?;
+    for form in [Form::Metadata, Form::Quick, Form::Full] {
+        let begun = Instant::now();
+        write(name, form, rows)?;
+        let rate = |begun: Instant| rows as f64 / begun.elapsed().as_secs_f64() / 1000.0;
+        let written = rate(begun);
+        let bytes = std::fs::metadata(&path)?.len();
+        let memory = most_memory();
+        let begun = Instant::now();
+        let catalog = Catalog::open(&path)?;
+        let all = [
+            "kind",
+            "volume",
+            "dir",
+            "name",
+            "size",
+            "mtime_ns",
+            "inode",
+            "head",
+            "tail",
+            "digest",
+            "digest_rule",
+        ];
+        let mut count = 0;
+        catalog.each(&all, |row| {
+            count += u64::from(row.size.is_some());
+        })?;
+        assert_eq!(count, rows);
+        println!(
+            "{:8} {rows} rows: {:.1} MB, {:.1} bytes a row; written {written:.0}k rows/s ({memory} MB), read {:.0}k \
+             rows/s ({} MB)",
+            form.word(),
+            bytes as f64 / 1e6,
+            bytes as f64 / rows as f64,
+            rate(begun),
+            most_memory(),
+        );
+    }
+    Ok(())
+}

@@ -1,0 +1,148 @@
+//! Decodes a column of a row group, and puts rows together.
+
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use bytes::Bytes;
+use parquet::column::reader::{ColumnReader, get_column_reader};
+use parquet::data_type::ByteArray;
+use parquet::file::metadata::ColumnChunkMetaData;
+use parquet::file::serialized_reader::SerializedPageReader;
+
+use super::error::{CatalogError, damaged};
+use super::row::{Kind, Row, WholeDigest};
+use super::schema::COLUMNS;
+use crate::hash::SampleDigest;
+
+/// The values of a column of a row group, and how far they were handed over.
+#[derive(Default)]
+pub struct Column {
+    /// 1 for a value, 0 for none; empty if the column is not wanted.
+    levels: Vec<i16>,
+    ints: Vec<i64>,
+    bytes: Vec<ByteArray>,
+    row: usize,
+    value: usize,
+}
+
+impl Column {
+    /// The place of the next row's value.
+    fn next(&mut self) -> Option<usize> {
+        let is_there = *self.levels.get(self.row)? == 1;
+        self.row += 1;
+        let value = self.value;
+        self.value += usize::from(is_there);
+        is_there.then_some(value)
+    }
+
+    fn int(&mut self) -> Option<i64> {
+        let at = self.next()?;
+        self.ints.get(at).copied()
+    }
+
+    fn bytes(&mut self) -> Option<&[u8]> {
+        let at = self.next()?;
+        self.bytes.get(at).map(ByteArray::data)
+    }
+
+    fn text(&mut self) -> Result<Option<&str>, CatalogError> {
+        let text = self.bytes().map(str::from_utf8).transpose();
+        text.map_err(|_| damaged("a text is not UTF-8"))
+    }
+
+    fn sample(&mut self) -> Result<Option<SampleDigest>, CatalogError> {
+        let Some(bytes) = self.bytes() else {
+            return Ok(None);
+        };
+        let bytes = bytes.try_into();
+        let bytes = bytes.map_err(|_| damaged("a digest has a wrong length"))?;
+        Ok(Some(SampleDigest::from_bytes(bytes)))
+    }
+}
+
+/// The values of a column of a row group.
+pub fn column_of(
+    chunk: &ColumnChunkMetaData,
+    bytes: Bytes,
+    rows: usize,
+) -> Result<Column, CatalogError> {
+    // Its pages begin where the bytes do.
+    let here = chunk.clone().into_builder().set_data_page_offset(0);
+    let here = here.set_dictionary_page_offset(None).build()?;
+    let pages = SerializedPageReader::new(Arc::new(bytes), &here, rows, None)?;
+    let mut column = Column::default();
+    let levels = Some(&mut column.levels);
+    let read = match get_column_reader(chunk.column_descr_ptr(), Box::new(pages)) {
+        ColumnReader::Int64ColumnReader(mut reader) => {
+            reader.read_records(rows, levels, None, &mut column.ints)
+        }
+        ColumnReader::ByteArrayColumnReader(mut reader) => {
+            reader.read_records(rows, levels, None, &mut column.bytes)
+        }
+        _ => return Err(damaged("a column has another type")),
+    };
+    let (records, values, _) = read?;
+    let is_whole = column.ints.len().max(column.bytes.len()) == values;
+    if records != rows || column.levels.len() != rows || !is_whole {
+        return Err(damaged("a column has too few rows"));
+    }
+    Ok(column)
+}
+
+/// The next row of these columns, in the order of the schema.
+pub fn row(columns: &mut [Column; COLUMNS.len()]) -> Result<Row<'_>, CatalogError> {
+    let mut columns = columns.iter_mut();
+    // The column after so many others.
+    let mut next = |others| {
+        let column = columns.nth(others);
+        column.ok_or_else(|| damaged("it has too few columns"))
+    };
+    Ok(Row {
+        volume: next(1)?.text()?,
+        kind: next(1)?.bytes().map(Kind::of_word).unwrap_or_default(),
+        dir: next(0)?.bytes().unwrap_or_default(),
+        name: next(0)?.bytes().unwrap_or_default(),
+        target: next(1)?.bytes(),
+        size: next(0)?.int(),
+        allocated: next(0)?.int(),
+        mtime_ns: next(0)?.int(),
+        ctime_ns: next(0)?.int(),
+        inode: next(1)?.int(),
+        subvolume: next(0)?.int(),
+        links: next(0)?.int(),
+        mode: next(0)?.int(),
+        uid: next(0)?.int(),
+        gid: next(0)?.int(),
+        head: next(0)?.sample()?,
+        tail: next(0)?.sample()?,
+        digest: match (next(1)?.bytes(), next(0)?.bytes()) {
+            (Some(bytes), Some(rule)) => {
+                let digest = WholeDigest::new(rule, bytes);
+                Some(digest.ok_or_else(|| damaged("a digest is of an unknown kind"))?)
+            }
+            _ => None,
+        },
+        error: next(2)?.text()?,
+        read_ns: next(0)?.int(),
+        verified_ns: next(0)?.int(),
+    })
+}
+
+thread_local! {
+    static DECODING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// True while this thread decodes what a catalog holds. The decoder panics on some damages; such a panic ends here, and
+/// is no fault of the program that a hook should show.
+pub fn is_decoding() -> bool {
+    DECODING.get()
+}
+
+/// Decodes something, whatever the decoder does.
+pub fn decoded<T>(decode: impl FnOnce() -> Result<T, CatalogError>) -> Result<T, CatalogError> {
+    DECODING.set(true);
+    let done = catch_unwind(AssertUnwindSafe(decode));
+    DECODING.set(false);
+    done.unwrap_or_else(|_| Err(damaged("it cannot be decoded")))
+}

@@ -1,0 +1,34 @@
+//! Catalogs: what was on a disk, in a Parquet file that stands for it while it is unplugged.
+//!
+//! A row is an entry of the disk (`row`), the footer says what the rows are of (`facts`). The columns are fixed
+//! (`schema`, docs/reference/catalogs.md). A catalog is data from anywhere: whatever the reader (`reader`) is told, it
+//! checks before it allocates (`pages`, `column`). Lists of `b3sum` and `sha256sum` become catalogs and come out of them (`list`).
+
+#[cfg(feature = "catalog")]
+mod column;
+#[cfg(feature = "catalog")]
+mod error;
+mod facts;
+pub mod list;
+#[cfg(feature = "catalog")]
+mod pages;
+#[cfg(feature = "catalog")]
+mod reader;
+mod row;
+#[cfg(feature = "catalog")]
+mod schema;
+#[cfg(all(test, feature = "catalog"))]
+mod tests;
+#[cfg(feature = "catalog")]
+mod writer;
+
+#[cfg(feature = "catalog")]
+pub use column::is_decoding;
+#[cfg(feature = "catalog")]
+pub use error::CatalogError;
+pub use facts::{Counts, Facts, Form, RootFacts};
+#[cfg(feature = "catalog")]
+pub use reader::Catalog;
+pub use row::{Kind, Row, WholeDigest};
+#[cfg(feature = "catalog")]
+pub use writer::Writer;

@@ -1,0 +1,123 @@
+//! `seekless catalog`: what was on a disk, for when it is not plugged in.
+
+mod create;
+mod lists;
+mod tree;
+
+use std::borrow::Cow;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
+use std::panic;
+use std::path::Path;
+
+use seekless::catalog::{Catalog, CatalogError, Counts, Facts, Row, is_decoding};
+use seekless::report::escape::escape;
+use seekless::report::write_json;
+use seekless::units::{Bytes, count, counted};
+
+use crate::cli::args::catalog::{CatalogArgs, CatalogCommand, ShowArgs};
+use crate::cli::args::common::DocumentFormat;
+use crate::cli::terminal::console;
+use crate::cli::terminal::exit::{Exit, Stop, refuse};
+use crate::cli::terminal::watch;
+
+/// Does what one of its commands says.
+pub fn catalog(args: CatalogArgs) -> Result<Exit, Stop> {
+    match args.command {
+        CatalogCommand::Create(args) => create::create(*args),
+        CatalogCommand::Show(args) => show(&args),
+        CatalogCommand::Tree(args) => tree::tree(&args),
+        CatalogCommand::Import(args) => lists::import(&args),
+        CatalogCommand::Export(args) => lists::export(&args),
+    }
+}
+
+/// Opens a catalog, or says in one line why it cannot be read.
+fn open(path: &Path) -> Result<Catalog, Stop> {
+    let shows = panic::take_hook();
+    panic::set_hook(Box::new(move |panicked| {
+        if !is_decoding() {
+            shows(panicked);
+        }
+    }));
+    let opened = watch::about(path, "nothing was read", || Catalog::open(path));
+    opened.or_else(|error| refuse(wrong(path, &error)))
+}
+
+fn wrong(path: &Path, error: &CatalogError) -> String {
+    format!("{}: cannot read it: {error}", console::path(path))
+}
+
+/// Lets each row with these columns be seen.
+fn each(
+    path: &Path,
+    catalog: &Catalog,
+    wanted: &[&str],
+    take: impl FnMut(&Row<'_>),
+) -> Result<(), Stop> {
+    let read = watch::about(path, "not all of it was read", || {
+        catalog.each(wanted, take)
+    });
+    read.or_else(|error| refuse(wrong(path, &error)))
+}
+
+fn show(args: &ShowArgs) -> Result<Exit, Stop> {
+    let catalog = open(&args.catalog)?;
+    let facts = catalog.facts();
+    match args.document.format {
+        DocumentFormat::Text => console::print_lines(lines(facts))?,
+        DocumentFormat::Json => console::print(|out| {
+            write_json(out, facts)?;
+            writeln!(out)
+        })?,
+    }
+    Ok(Exit::Done)
+}
+
+fn lines(facts: &Facts) -> Vec<String> {
+    let mut lines = vec![format!(
+        "{} catalog of {}, made {} UTC by seekless {}",
+        facts.form.word(),
+        facts.host,
+        facts.scan.get(..16).unwrap_or_default().replace('T', " "),
+        facts.version,
+    )];
+    for root in &facts.roots {
+        let volume = root.volume.as_deref().unwrap_or("without a UUID");
+        lines.push(format!(
+            "  {} (file system {volume}, there {})",
+            root.path, root.dir
+        ));
+    }
+    lines.push(format!("  made by: {}", facts.command.join(" ")));
+    lines.extend(sums(&facts.counts));
+    lines
+}
+
+/// The words of a command, for a footer.
+fn words(command: &[OsString]) -> Vec<String> {
+    let words = command.iter().map(|word| escape(word.as_bytes()));
+    words.map(Cow::into_owned).collect()
+}
+
+fn sums(counts: &Counts) -> Vec<String> {
+    let rest = counts.files - counts.with_digest.min(counts.files);
+    let rest = rest.saturating_sub(counts.with_samples);
+    let mut lines = vec![format!(
+        "{} ({}): {} with a digest of the whole, {} sampled, {} by size only",
+        counted(counts.files, "file", "files"),
+        Bytes(counts.bytes),
+        count(counts.with_digest),
+        count(counts.with_samples),
+        count(rest),
+    )];
+    lines.push(format!(
+        "symbolic links: {}, empty folders: {}, pipes, sockets and devices: {}",
+        count(counts.links),
+        count(counts.empty_folders),
+        count(counts.special)
+    ));
+    let errors = counts.errors.iter();
+    lines.extend(errors.map(|(error, number)| format!("{error}: {}", count(*number))));
+    lines
+}

@@ -1,0 +1,324 @@
+//! Every entry that a run saw or missed, in the order of their paths, as rows of a catalog.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io;
+use std::mem;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use rustix::io::Errno;
+
+use super::Session;
+use super::begin::{Error, begin};
+use crate::catalog::{Form, Kind, Row, WholeDigest};
+use crate::decide::{Copies, Summary};
+use crate::device::Mounts;
+use crate::engine::config::Config;
+use crate::engine::deliver::Delivery;
+use crate::engine::progress::Control;
+use crate::event::Observer;
+use crate::file::{DirId, FileIndex, FileTable, Fingerprint};
+use crate::heartbeat::current;
+use crate::sys::attributes::{self, Attributes};
+use crate::sys::stat::{self, Stat};
+use crate::tree::{EntryKind, Scope, Unseen};
+
+/// Reads all files below the roots this far, and lets `take` have every entry at the end. Symbolic links are entries and
+/// are not followed; the settings for sets have no effect.
+///
+/// # Errors
+/// Those of `take`, and limits of the process that leave too little to work with. Problems with single files go to the
+/// observer, and are in the rows.
+pub fn inventory<T>(
+    config: &Config,
+    form: Form,
+    observer: &dyn Observer,
+    control: &Control,
+    take: impl FnOnce(&mut Entries<'_, '_>) -> io::Result<T>,
+) -> Result<(T, Summary), Error> {
+    let config = Config {
+        every_entry: true,
+        every_file: Some(form),
+        isolate: false,
+        skip_trash: false,
+        // No number of copies matters, so the machine requests nothing.
+        copies: Copies::at_least(u64::MAX),
+        newer_ns: None,
+        hard_links: false,
+        follow_links: false,
+        verify: false,
+        digests: true,
+        ..config.clone()
+    };
+    let mut nobody = |_: &_| Ok(());
+    let mut session = begin(&config, Delivery::AsFinal, observer, control, &mut nobody)?;
+    session.drive()?;
+    session.check_folders(Scope::AllFiles);
+    let mut entries = Entries {
+        session: &mut session,
+        mounts: Mounts::read(),
+    };
+    let taken = take(&mut entries);
+    let summary = session.close();
+    Ok((taken?, summary))
+}
+
+/// The entries of a run that is over.
+pub struct Entries<'s, 'c> {
+    session: &'s mut Session<'c>,
+    mounts: Mounts,
+}
+
+/// An entry of a folder.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Entry {
+    File(FileIndex),
+    Other(u32),
+    /// The folder itself, without entries.
+    Empty,
+}
+
+impl Entries<'_, '_> {
+    /// Where the roots lead: the absolute path, the name of the file system if it has one, and the path there.
+    pub fn roots(&self) -> Vec<(PathBuf, Option<String>, Vec<u8>)> {
+        let roots = self.session.config.roots.iter().map(|root| {
+            let _call = current::limited_call(&root.path);
+            let real = real(&root.path);
+            let volume = File::open(&real).ok().and_then(|opened| {
+                let st_dev = stat::descriptor(&opened).ok()?.dev;
+                self.mounts.title_of(&opened, st_dev)
+            });
+            let path = self.inner(&real);
+            (real, volume, path)
+        });
+        roots.collect()
+    }
+
+    fn inner(&self, real: &Path) -> Vec<u8> {
+        let path = real.as_os_str().as_bytes();
+        let inner = self.mounts.inner(path);
+        inner.map_or_else(|| path.to_owned(), |inner| inner.into_path_bytes())
+    }
+
+    /// Hands over a row for each name, each other entry, each empty folder, and each root that was not seen. Looks at
+    /// each name once more: its row is of one moment, or says that it changed.
+    ///
+    /// # Errors
+    /// Those of `take`.
+    pub fn each(&mut self, take: &mut dyn FnMut(&Row<'_>) -> io::Result<()>) -> io::Result<()> {
+        let machine = mem::take(&mut self.session.machine);
+        let others = mem::take(&mut self.session.account.others);
+        let file_table = machine.file_table();
+        self.root_gaps(take)?;
+        let (order, ranks) = self.folders();
+        let rank = |dir: DirId| ranks[dir.0 as usize];
+        let mut names: Vec<(u32, &[u8], Entry)> = Vec::new();
+        for file in (0..file_table.len() as u32).map(FileIndex) {
+            let of_file = file_table.names(file);
+            names.extend(of_file.map(|(dir, name)| (rank(dir), name, Entry::File(file))));
+        }
+        for (at, other) in (0..).zip(&others) {
+            names.push((rank(other.dir), &other.name, Entry::Other(at)));
+        }
+        let empty = self.empty_folders(&names, &ranks);
+        names.extend(empty.map(|rank| (rank, &b""[..], Entry::Empty)));
+        names.sort_unstable();
+        let mut titles = HashMap::new();
+        for names in names.chunk_by(|one, other| one.0 == other.0) {
+            let dir = order[names[0].0 as usize];
+            let real = self.real_folder(dir);
+            let path = self.inner(&real);
+            let st_dev = self.session.dirs.read().identity(dir).0;
+            let title = titles.entry(st_dev);
+            let (volume, subvolume) = &*title.or_insert_with(|| self.title(&real, st_dev));
+            let seen_ns = now_ns();
+            for &(_, name, entry) in names {
+                let mut row = Row {
+                    volume: volume.as_deref(),
+                    subvolume: *subvolume,
+                    dir: &path,
+                    name,
+                    verified_ns: Some(seen_ns),
+                    ..Row::default()
+                };
+                match entry {
+                    Entry::File(file) => self.file(&mut row, file, dir, file_table),
+                    Entry::Other(at) => self.other(&mut row, dir, &others[at as usize].kind),
+                    Entry::Empty => row.kind = Kind::Folder,
+                }
+                take(&row)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A row for each reason why a root, or all of them, could not be seen.
+    fn root_gaps(&self, take: &mut dyn FnMut(&Row<'_>) -> io::Result<()>) -> io::Result<()> {
+        let session = &*self.session;
+        let roots = &session.config.roots;
+        let all = (0..roots.len() as u32).filter(|_| session.arrivals.listing_ended);
+        let all = all.map(|root| (root, Unseen::MemoryShort));
+        for (at, unseen) in session.account.roots.iter().copied().chain(all) {
+            let path = std::path::absolute(&roots[at as usize].path).unwrap_or_default();
+            take(&Row {
+                dir: path.as_os_str().as_bytes(),
+                error: Some(unseen.words()),
+                ..Row::default()
+            })?;
+        }
+        Ok(())
+    }
+
+    /// The folders in the order of their paths, and the place of each in it.
+    fn folders(&self) -> (Vec<DirId>, Vec<u32>) {
+        let dirs = self.session.dirs.read();
+        let mut order: Vec<DirId> = (0..dirs.len() as u32).map(DirId).collect();
+        order.sort_unstable_by(|&one, &other| dirs.compare(one, other).then(one.cmp(&other)));
+        let mut ranks = vec![0; order.len()];
+        for (rank, dir) in (0..).zip(&order) {
+            ranks[dir.0 as usize] = rank;
+        }
+        (order, ranks)
+    }
+
+    /// The folders in which nothing is.
+    fn empty_folders(
+        &self,
+        names: &[(u32, &[u8], Entry)],
+        ranks: &[u32],
+    ) -> impl Iterator<Item = u32> + use<> {
+        let dirs = self.session.dirs.read();
+        let mut is_empty = vec![true; ranks.len()];
+        for (rank, ..) in names {
+            is_empty[*rank as usize] = false;
+        }
+        for dir in (0..dirs.len() as u32).map(DirId) {
+            if let Some(parent) = dirs.parent(dir) {
+                is_empty[ranks[parent.0 as usize] as usize] = false;
+            }
+        }
+        (0..)
+            .zip(is_empty)
+            .filter(|(_, is_empty)| *is_empty)
+            .map(|(rank, _)| rank)
+    }
+
+    fn real_folder(&self, dir: DirId) -> PathBuf {
+        let path = self.session.path_of(dir, b"");
+        let _call = current::call(&path);
+        real(&path)
+    }
+
+    fn title(&self, real: &Path, st_dev: u64) -> (Option<String>, Option<i64>) {
+        let _call = current::call(real);
+        let opened = File::open(real).ok();
+        let is_it = |opened: &File| stat::descriptor(opened).is_ok_and(|now| now.dev == st_dev);
+        let opened = opened.filter(is_it);
+        let title = opened
+            .as_ref()
+            .and_then(|it| self.mounts.title_of(it, st_dev));
+        let subvolume = opened.as_ref().and_then(stat::subvolume);
+        (title, subvolume.map(u64::cast_signed))
+    }
+
+    fn file(&mut self, row: &mut Row<'_>, file: FileIndex, dir: DirId, file_table: &FileTable) {
+        row.kind = Kind::File;
+        let before = file_table.fingerprint(file);
+        let looked = if self.session.is_silent(dir) {
+            Err(Unseen::Unanswered)
+        } else {
+            let numbering = file_table.numbering(file_table.volume(file));
+            let is_it = |now: &Stat| before.is_met_by(&Fingerprint::from(now), numbering);
+            match self.look(dir, row.name) {
+                Ok((now, attributes)) if is_it(&now) => Ok((now, attributes)),
+                gone => {
+                    let error = gone.err().unwrap_or(Errno::STALE);
+                    Err(self.session.lost(dir, row.name, error))
+                }
+            }
+        };
+        match looked {
+            Ok((now, attributes)) => {
+                describe(row, &now, &attributes);
+                let size = file_table.size(file);
+                row.size = signed(size);
+                let Some(inventory) = &self.session.inventory else {
+                    return;
+                };
+                let known = inventory.known(file);
+                (row.head, row.tail) = (known.head, known.tail);
+                row.digest = known.content.map(WholeDigest::Blake3);
+                if known.head.is_some() || known.content.is_some() {
+                    row.read_ns = known.read_ns.or(Some(self.session.names.began_ns()));
+                }
+                if !inventory.is_complete(file, size) {
+                    let failed = self.session.account.failed.get(&file);
+                    row.error = Some(failed.map_or(Unseen::MemoryShort, |it| *it).words());
+                }
+            }
+            // The state in which it was found.
+            Err(unseen) => {
+                row.size = signed(before.size);
+                (row.mtime_ns, row.ctime_ns) = (Some(before.mtime_ns), Some(before.ctime_ns));
+                row.verified_ns = None;
+                row.error = Some(unseen.words());
+            }
+        }
+    }
+
+    fn other<'o>(&mut self, row: &mut Row<'o>, dir: DirId, kind: &'o EntryKind) {
+        row.kind = kind.into();
+        match kind {
+            EntryKind::Unseen(unseen) => {
+                row.error = Some(unseen.words());
+                row.verified_ns = None;
+                return;
+            }
+            EntryKind::Link(target) => row.target = Some(target),
+            EntryKind::Special(_) => {}
+        }
+        if !self.session.is_silent(dir)
+            && let Ok((now, attributes)) = self.look(dir, row.name)
+        {
+            describe(row, &now, &attributes);
+        }
+    }
+
+    fn look(&mut self, dir: DirId, name: &[u8]) -> rustix::io::Result<(Stat, Attributes)> {
+        self.session
+            .look_at(dir, name, |folder, name| attributes::entry(folder, name))
+    }
+}
+
+fn describe(row: &mut Row<'_>, now: &Stat, attributes: &Attributes) {
+    row.allocated = signed(now.blocks.saturating_mul(512));
+    (row.mtime_ns, row.ctime_ns) = (Some(now.mtime_ns), Some(now.ctime_ns));
+    row.inode = Some(now.ino.cast_signed());
+    row.links = Some(now.links.into());
+    row.mode = Some(attributes.mode.into());
+    (row.uid, row.gid) = (Some(attributes.uid.into()), Some(attributes.gid.into()));
+}
+
+fn signed(number: u64) -> Option<i64> {
+    i64::try_from(number).ok()
+}
+
+fn now_ns() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| {
+        i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
+    })
+}
+
+/// An absolute path without links, if its file system says so.
+fn real(path: &Path) -> PathBuf {
+    let path = if path.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        path
+    };
+    let real = std::fs::canonicalize(path).or_else(|_| std::path::absolute(path));
+    real.unwrap_or_else(|_| path.to_owned())
+}
