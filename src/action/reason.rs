@@ -110,7 +110,6 @@ reasons! {
     OtherFileSystem "other-file-system" Rule
         "is alone on its file system or mount, and hard links cannot cross them";
     Group "group" Rule "belongs together with a file that stays";
-    OtherParts "other-parts" Rule "has {what}, unlike the kept file";
     NoPair "no-pair" Rule "has no copy beside copies of all that it belongs to";
     NotAsked "not-asked" Rule "has no answer yet";
     OutsidePaths "outside-paths" Rule "is outside the given paths";
@@ -139,6 +138,7 @@ reasons! {
     Repeated "repeated" Changed "is already in another set";
     OpenForWriting "open-for-writing" Changed "is open for writing in another program";
     Differs "differs" Changed "differs from the kept file at byte {offset}";
+    OtherParts "other-parts" Changed "has {what}, unlike the kept file";
     OtherPicture "other-picture" Changed "does not show the same as the kept file";
     Keeper "kept-file" Changed "cannot rely on the kept file: {because}";
     SameFile "same-file" Changed

@@ -2,8 +2,7 @@
 //!
 //! ```text
 //! parts u8 · size u64 · mtime i64 · ctime i64 · began u64 · [head 16] · [tail 16] · [content 32] · [birth i64] ·
-//! [token 20] · [version of the rules u32 · key 16] · [digest of the picture 32 · of its other parts 4 × 16 ·
-//! bytes beside the picture u64]
+//! [token 20] · [version of the rules u32 · key 16] · [digest of the picture 32 · of its other parts 4 × 16]
 //! ```
 //! Numbers are little-endian. Each part in brackets fills whole words of 4 bytes.
 
@@ -134,7 +133,6 @@ impl Row {
         if let Some(parts) = parts_of(self) {
             to.extend(parts.picture);
             parts.others.iter().for_each(|part| to.extend(part));
-            to.extend(parts.more.to_le_bytes());
         }
     }
 
@@ -181,7 +179,6 @@ impl Row {
                     _ => Some(PartDigests {
                         picture: rest.take()?,
                         others: [rest.take()?, rest.take()?, rest.take()?, rest.take()?],
-                        more: u64::from_le_bytes(rest.take()?),
                     }),
                 };
                 Some(Box::new(ShownRow { rules, key, parts }))
@@ -238,7 +235,6 @@ mod tests {
                 row.shown = shown(Some(PartDigests {
                     picture: [9; 32],
                     others: [[1; 16], [2; 16], [3; 16], [4; 16]],
-                    more: u64::MAX - 4,
                 }));
             },
         ];

@@ -1,7 +1,7 @@
 //! Hands over sets of files that are the same but for their tags.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io;
 
 use super::config::IgnoreTags;
@@ -42,7 +42,7 @@ fn put_best_first(contents: &mut Vec<ShownContent>, tables: &Tables<'_>) {
     sort(&mut firsts);
     let places: HashMap<FileIndex, usize> = firsts.into_iter().zip(0..).collect();
     contents.sort_by_key(|content| {
-        let (first, richness) = (content.files[0], (content.tags.count(), content.parts.more));
+        let (first, richness) = (content.files[0], content.tags.count);
         (is_managed(first), Reverse(richness), places[&first])
     });
 }
@@ -62,7 +62,7 @@ impl Deliverer<'_> {
             .collect();
     }
 
-    /// Hands over sets of files that show the same: in each, those with most tags first, then those with most parts.
+    /// Hands over sets of files that show the same: in each, those with most tags first.
     pub fn alike(&mut self, drafts: Vec<AlikeDraft>, tables: &Tables<'_>) -> io::Result<()> {
         let mut sets = Vec::new();
         for AlikeDraft(mut contents) in drafts {
@@ -70,10 +70,7 @@ impl Deliverer<'_> {
             let files = contents.iter().flat_map(|content| &content.files).copied();
             let files: Vec<FileIndex> = files.collect();
             if contents.len() > 1 && tables.is_reported(&files) {
-                let freed = self.freed(&files, tables);
-                let reclaimable = freed
-                    .iter()
-                    .fold(0, |sum: u64, (_, freed)| sum.saturating_add(*freed));
+                let reclaimable = self.reclaimable(&contents, tables);
                 sets.push((reclaimable, files, contents));
             }
         }
@@ -109,5 +106,17 @@ impl Deliverer<'_> {
             handed_over?;
         }
         Ok(())
+    }
+
+    /// Bytes that are freed if one file of each kind of parts stays: no action leaves one in place of another kind.
+    fn reclaimable(&self, contents: &[ShownContent], tables: &Tables<'_>) -> u64 {
+        let mut by_others: BTreeMap<_, Vec<FileIndex>> = BTreeMap::new();
+        for ShownContent { files, parts, .. } in contents {
+            by_others.entry(parts.others).or_default().extend(files);
+        }
+        let freed = by_others
+            .values()
+            .flat_map(|files| self.freed(files, tables));
+        freed.fold(0, |sum, (_, bytes)| sum.saturating_add(bytes))
     }
 }

@@ -6,7 +6,6 @@ use super::formats::PARSERS;
 use super::part::{Part, Piece};
 use super::payload::Media;
 use super::source::Source;
-use super::tags::Tags;
 
 /// A part that may differ between files that show the same picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -53,8 +52,6 @@ pub struct PartDigests {
     pub picture: [u8; 32],
     /// The first 16 bytes of BLAKE3 of the other parts, in the order of [`Other::ALL`].
     pub others: [[u8; 16]; 4],
-    /// Number of bytes that are shown beside the picture.
-    pub more: u64,
 }
 
 impl PartDigests {
@@ -73,15 +70,7 @@ impl PartDigests {
         Ok(Self {
             picture: digest(&parts.picture)?,
             others: digests,
-            more: parts.more.length(),
         })
-    }
-
-    /// A part that is lost if another file that shows the same picture stays in place of this one. What else is shown
-    /// may only be there.
-    pub fn lost_for(&self, kept: &Self) -> Option<Other> {
-        let mut differ = self.differences(kept);
-        differ.find(|part| *part != Other::More || self.more > 0)
     }
 
     /// The parts beside the picture that two files do not have in common.
@@ -107,21 +96,6 @@ pub fn key(media: &Media) -> [u8; 16] {
     let mut key = [0; 16];
     hasher.finalize_xof().fill(&mut key);
     key
-}
-
-impl Tags {
-    /// The number of things that a person wrote down, or a camera saw. The software that wrote the file does not count.
-    pub fn count(&self) -> usize {
-        let texts = [
-            &self.date,
-            &self.rating,
-            &self.title,
-            &self.artist,
-            &self.camera,
-        ];
-        let texts = texts.into_iter().flatten().count();
-        texts + usize::from(self.place.is_some()) + self.faces + self.keywords.len()
-    }
 }
 
 /// True if a file with this name may have a format that is known. Files with other names are not looked at.

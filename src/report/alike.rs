@@ -8,7 +8,10 @@ use crate::units::{Bytes, counted};
 type Kind = (&'static str, fn(&Tags) -> Option<String>);
 
 /// All kinds of tags, in the order in which they are shown.
-const KINDS: [Kind; 9] = [
+const KINDS: [Kind; 10] = [
+    ("no tags", |tags| {
+        (tags.count > 0).then(|| counted(tags.count as u64, "tag", "tags"))
+    }),
     ("no date", |tags| {
         tags.date.as_ref().map(|date| format!("taken {date}"))
     }),

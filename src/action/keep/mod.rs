@@ -28,8 +28,6 @@ pub struct Traits<'a> {
     pub links: u32,
     /// Number of its tags, in a set of files that are alike but for their tags.
     pub tags: usize,
-    /// Number of bytes that are shown beside the picture, in such a set.
-    pub more: u64,
     /// Its place in the set of a report; the same for all files of a search.
     pub place: (usize, usize),
     /// Its names in the set; never empty.
@@ -122,8 +120,8 @@ impl Rule {
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Key<'a> {
     scores: Vec<i128>,
-    /// Of files that are alike, the one with more tags is better, then the one with more parts.
-    richness: Reverse<(usize, u64)>,
+    /// Of files that are alike, the one with more tags is better.
+    tags: Reverse<usize>,
     place: (usize, usize),
     /// That of the best name, and the name as it was listed.
     preference: Option<(Preference, ByParts<'a>)>,
@@ -133,8 +131,7 @@ impl Key<'_> {
     /// Why a file is first that no rule tells apart from the next one.
     fn reason(&self, next: &Self) -> &'static str {
         match (&self.preference, &next.preference) {
-            _ if self.richness.0.0 != next.richness.0.0 => "more tags",
-            _ if self.richness != next.richness => "more parts",
+            _ if self.tags != next.tags => "more tags",
             _ if self.place != next.place => "first in the report",
             (Some((one, _)), Some((other, _))) => one.reason(other),
             _ => "the only one with a name",
@@ -206,7 +203,7 @@ impl Rules {
     fn keys<'a>(&self, files: &[Traits<'a>]) -> Vec<Key<'a>> {
         let keys = files.iter().map(|file| Key {
             scores: self.rules.iter().map(|rule| rule.score_of(file)).collect(),
-            richness: Reverse((file.tags, file.more)),
+            tags: Reverse(file.tags),
             place: file.place,
             preference: file
                 .names

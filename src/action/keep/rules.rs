@@ -109,12 +109,6 @@ pub const RULES: &[KeepRule] = &[
         make: |_| Ok(Box::new(|file| -(file.tags as i128))),
     },
     KeepRule {
-        name: "most-parts",
-        argument: None,
-        about: "of files that are the same but for their tags, the one that shows most beside the picture, such as a film",
-        make: |_| Ok(Box::new(|file| -i128::from(file.more))),
-    },
-    KeepRule {
         name: "best-name",
         argument: None,
         about: "a file that is not named like a copy of another one: IMG_1.jpg before 'IMG_1 (1).jpg', 'Copy of IMG_1.jpg'",

@@ -138,11 +138,6 @@ impl Checks {
                 return Some(Code::NoSharedBlocks.into());
             }
         }
-        if let (Some(one), Some(other)) = (&victim.alike, &keeper.alike)
-            && let Some(part) = one.parts.lost_for(&other.parts)
-        {
-            return Some(Code::OtherParts.about(part.words()));
-        }
         let has_branches =
             !settings.acting.trust_mounts && self.file_systems.has_branches(victim.volume.dev);
         if has_branches && victim.names.iter().any(|name| hides_files(name.path())) {

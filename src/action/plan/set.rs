@@ -350,8 +350,7 @@ impl SetPlan {
         Traits {
             mtime_ns,
             links,
-            tags: alike.map_or(0, |alike| alike.tags.count()),
-            more: alike.map_or(0, |alike| alike.parts.more),
+            tags: alike.map_or(0, |alike| alike.tags.count),
             place: if self.is_ordered {
                 (index, nth)
             } else {

@@ -43,8 +43,7 @@ impl Pair {
         Ok(hasher.map(|hasher| hasher.finalize().into()))
     }
 
-    /// Reads what the two files show, and checks that it is the same, and that the victim has no part that the keeper
-    /// lacks. Returns the digest of the victim's bytes, if it is `wanted`.
+    /// Reads what the two files show, and checks that it is the same, with all parts beside the picture. Returns the digest of the victim's bytes, if it is `wanted`.
     ///
     /// [`Pair::as_compared`] has to follow, right before the act.
     pub fn compare_shown(&self, wanted: bool) -> Result<Option<ContentDigest>, Reason> {
@@ -53,7 +52,7 @@ impl Pair {
         if lost.picture != kept.picture {
             return Err(Code::OtherPicture.into());
         }
-        if let Some(part) = lost.lost_for(&kept) {
+        if let Some(part) = lost.differences(&kept).next() {
             return Err(Code::OtherParts.about(part.words()));
         }
         let digest = || bytes::digest(&self.victim.file, &self.victim.reads);

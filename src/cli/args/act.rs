@@ -42,7 +42,7 @@ pub struct ActArgs {
     /// Also act on pictures, films and sound that differ in their tags only; needs remove --trash or move
     ///
     /// seekless keeps the file with the most tags, or the one that --keep prefers. A file that has another orientation,
-    /// other colours or maker notes, or parts that the kept file lacks, is left alone. Before a file goes, seekless
+    /// other colours, maker notes or parts beside the picture, such as a film, is another picture here. Before a file goes, seekless
     /// reads and compares again what both files show.
     #[arg(long, conflicts_with_all = ["from", "newer"], help_heading = "What counts as a duplicate")]
     pub ignore_tags: bool,

@@ -1,8 +1,7 @@
 //! Finds pictures, films and sound that are the same but for their tags, once all contents are known: one file of each
 //! content is looked at.
 
-use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::mem;
 
 use crate::cache::{Row, ShownRow};
@@ -17,6 +16,9 @@ use super::Session;
 
 /// The key of files that show nothing.
 const NOTHING: [u8; 16] = [0; 16];
+
+/// The key of files that are compared as they are.
+const REFUSED: [u8; 16] = [0xFF; 16];
 
 /// How far the search has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -139,6 +141,12 @@ impl Session<'_> {
         };
         match (want, shown.parts) {
             (Want::ShownKey, _) if shown.key == NOTHING => {}
+            (Want::ShownKey, _) if shown.key == REFUSED => {
+                self.refused(
+                    file,
+                    "an earlier run found it damaged, or no rule is known for it",
+                );
+            }
             (Want::ShownKey, _) => self.has_key(file, shown.key),
             (_, Some(parts)) => self.has_parts(file, parts),
             (_, None) => return false,
@@ -146,6 +154,16 @@ impl Session<'_> {
         let bytes = want.bytes(row.state.size);
         self.cached.spared.add(Unread { files: 0, bytes });
         true
+    }
+
+    fn refused(&mut self, file: FileIndex, why: &str) {
+        let tally = &mut self.sets.deliverer.summary.alike;
+        tally.get_or_insert_default().refused += 1;
+        let path = self.path_of_first_name(file);
+        tracing::info!(
+            "{}: compared as it is, with its tags: {why}",
+            path.display()
+        );
     }
 
     fn has_key(&mut self, file: FileIndex, key: [u8; 16]) {
@@ -178,14 +196,8 @@ impl Session<'_> {
                 return;
             }
             Some(Shown::Refused(why)) => {
-                let tally = &mut self.sets.deliverer.summary.alike;
-                tally.get_or_insert_default().refused += 1;
-                let path = self.path_of_first_name(file);
-                tracing::info!(
-                    "{}: compared as it is, with its tags: {why}",
-                    path.display()
-                );
-                return;
+                self.refused(file, why);
+                (REFUSED, None)
             }
             None => return,
         };
@@ -203,7 +215,13 @@ impl Session<'_> {
     pub(super) fn alike_sets(&mut self) -> Vec<AlikeDraft> {
         let by_picture = mem::take(&mut self.alike.by_picture).into_values();
         let mut sets: Vec<AlikeDraft> = Vec::new();
+        let was_interrupted = self.control.is_cancelled();
         for found in by_picture.filter(|found| found.len() > 1) {
+            // Which one is best, only the tags say.
+            let has_tags = |(file, _): &(FileIndex, _)| self.alike.tags.contains_key(file);
+            if was_interrupted && !found.iter().all(has_tags) {
+                continue;
+            }
             let mut contents = Vec::new();
             for (first, parts) in found {
                 let tags = self.alike.tags.remove(&first).unwrap_or_default();
@@ -213,7 +231,7 @@ impl Session<'_> {
                 contents.push(ShownContent { files, parts, tags });
             }
             if self.config.ignore_tags == IgnoreTags::Joined {
-                sets.extend(apart(contents).into_iter().map(AlikeDraft));
+                sets.extend(apart(contents).map(AlikeDraft));
             } else {
                 sets.push(AlikeDraft(contents));
             }
@@ -222,22 +240,16 @@ impl Session<'_> {
     }
 }
 
-/// Puts contents apart of which an action could not leave one in place of the other: they have other parts beside the
-/// picture. One that shows nothing else may go for one that does.
-fn apart(contents: Vec<ShownContent>) -> Vec<Vec<ShownContent>> {
-    let mut sets: Vec<Vec<ShownContent>> = Vec::new();
-    let (mut rest, plain): (Vec<_>, Vec<_>) = contents
-        .into_iter()
-        .partition(|content| content.parts.more > 0);
-    // What shows most is first of its set.
-    rest.sort_by_key(|content| (Reverse(content.parts.more), content.parts.others));
-    for content in rest.into_iter().chain(plain) {
-        let fits = |set: &&mut Vec<ShownContent>| content.parts.lost_for(&set[0].parts).is_none();
-        match sets.iter_mut().find(fits) {
-            Some(set) => set.push(content),
-            None => sets.push(vec![content]),
-        }
+/// Puts contents apart that have other parts beside the picture: an action leaves none of them in place of another.
+fn apart(contents: Vec<ShownContent>) -> impl Iterator<Item = Vec<ShownContent>> {
+    let mut by_others: BTreeMap<_, Vec<ShownContent>> = BTreeMap::new();
+    for content in contents {
+        by_others
+            .entry(content.parts.others)
+            .or_default()
+            .push(content);
     }
-    sets.retain(|set| set.len() > 1);
-    sets
+    by_others
+        .into_values()
+        .filter(|contents| contents.len() > 1)
 }

@@ -36,6 +36,24 @@ pub fn values<'a>(text: &'a str, property: &str) -> Vec<&'a str> {
     value.map(|(value, _)| value.trim()).into_iter().collect()
 }
 
+/// Number of values in a block, roughly: attributes that are not empty and name no namespace, items of lists, and
+/// elements with text.
+pub fn count(text: &str) -> usize {
+    let attributes = text.match_indices("=\"").filter(|(at, _)| {
+        let name = text[..*at]
+            .rsplit(|c: char| c.is_whitespace())
+            .next()
+            .unwrap_or_default();
+        let is_empty = text[at + 2..].starts_with('"');
+        name.contains(':') && !name.starts_with("xmlns:") && !name.starts_with("xml:") && !is_empty
+    });
+    let texts = text.match_indices('>').filter(|(at, _)| {
+        let after = text[at + 1..].split('<').next().unwrap_or_default();
+        !after.trim().is_empty() && text[at + 1..].contains("</")
+    });
+    attributes.count() + texts.count()
+}
+
 /// The orientation that a block gives the picture.
 pub fn orientation(reader: &mut Reader, block: Span) -> Result<Option<u16>> {
     let text = text(reader, block)?;

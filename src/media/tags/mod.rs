@@ -39,6 +39,9 @@ pub struct Tags {
     /// Program that wrote the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub software: Option<String>,
+    /// Number of all tags, also of those that are not named here.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub count: usize,
     /// Apple's name of the photo and the film that belong together.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub content_identifier: Option<String>,
@@ -81,6 +84,8 @@ struct Found {
     values: BTreeMap<String, Vec<String>>,
     place: Option<(f64, f64)>,
     faces: usize,
+    /// Number of tags of all names.
+    number: usize,
 }
 
 impl Found {
@@ -143,6 +148,7 @@ pub fn read(reader: &mut Reader, media: &Media) -> Result<Tags> {
         place: found.place,
         rating: found.first(RATING),
         faces: found.faces,
+        count: found.number,
         keywords,
         title: found.first(TITLE),
         artist: found.first(ARTIST),

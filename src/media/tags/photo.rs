@@ -11,6 +11,7 @@ pub fn read_exif(reader: &mut Reader, block: Span, found: &mut Found) -> Result<
     let directories = ifd::read(reader, block)?;
     for directory in &directories.all {
         for entry in &directory.entries {
+            found.number += 1;
             let name = format!("{:?}:{:04X}", directory.kind, entry.tag);
             match (entry.kind, entry.count) {
                 (2, _) => found.put(&name, &text(reader, entry.value)?),
@@ -72,6 +73,7 @@ fn read_apple(reader: &mut Reader, note: Span, found: &mut Found) -> Result<()> 
 
 pub fn read_xmp(reader: &mut Reader, block: Span, found: &mut Found) -> Result<()> {
     let text = xmp::text(reader, block)?;
+    found.number += xmp::count(&text);
     for name in names().filter(|name| name.contains(':')) {
         for value in xmp::values(&text, name) {
             found.put(name, value);
@@ -98,6 +100,7 @@ pub fn read_iptc(reader: &mut Reader, block: Span, found: &mut Found) -> Result<
         let record = fields.number(2)?;
         let length = fields.number(2)?;
         let value = fields.span(length)?;
+        found.number += 1;
         found.put(&format!("IPTC:{record:04X}"), &text(fields.reader, value)?);
     }
     Ok(())

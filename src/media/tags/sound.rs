@@ -10,6 +10,7 @@ use super::{Found, LONGEST, text};
 pub fn read_comments(reader: &mut Reader, block: Span, found: &mut Found) -> Result<()> {
     for comment in comments::read(reader, block)? {
         let text = text(reader, comment)?;
+        found.number += 1;
         if let Some((name, value)) = text.split_once('=') {
             found.put(&name.to_ascii_uppercase(), value);
         }
@@ -32,6 +33,7 @@ pub fn read_id3(reader: &mut Reader, block: Span, found: &mut Found) -> Result<(
         fields.span(2)?;
         let value = fields.span(size)?;
         let value = id3_text(fields.reader, value)?;
+        found.number += 1;
         found.put(&String::from_utf8_lossy(&name), &value);
     }
     Ok(())
@@ -64,6 +66,7 @@ pub fn read_film(reader: &mut Reader, moov: Span, found: &mut Found) -> Result<(
                         b"meta" => read_items(reader, one.body.skip(4), found)?,
                         // A length and a language come first.
                         [0xA9, name @ ..] => {
+                            found.number += 1;
                             let value = text(reader, one.body.skip(4))?;
                             put(found, &String::from_utf8_lossy(name), &value);
                         }
@@ -93,6 +96,7 @@ fn read_items(reader: &mut Reader, meta: Span, found: &mut Found) -> Result<()> 
             continue;
         };
         let value = text(reader, data.body.skip(8))?;
+        found.number += 1;
         let key = (u32::from_be_bytes(one.kind) as usize).checked_sub(1);
         match (&one.kind, key.and_then(|key| names.get(key))) {
             ([0xA9, name @ ..], _) => put(found, &String::from_utf8_lossy(name), &value),

@@ -52,13 +52,14 @@ fn what_an_earlier_run_saw_is_not_read_again() {
         .file("a.jpg", picture("the sea", ""))
         .file("b.jpg", picture("the sea", "xmp:Rating=\"4\""))
         .file("c.jpg", picture("the sun in the sea", ""))
-        .file("d.jpg", "no picture");
+        .file("d.jpg", "no picture")
+        .file("e.jpg", &picture("a picture that is cut off", "")[..150]);
     let cache = Tree::new();
     let mut runs = Runs::new(cache.path("cache"));
     let (first, stages) = search(&tree, runs.later());
     assert_eq!(first.len(), 1);
-    // Those of all four, and the tags of two.
-    assert_eq!(stages, [("headers", 6), ("media", 2)]);
+    // Those of all five, and the tags of two.
+    assert_eq!(stages, [("headers", 7), ("media", 2)]);
     let (second, stages) = search(&tree, runs.later());
     assert_eq!((second, &stages[..]), (first, &[("headers", 2)][..]));
     // A change is seen.
