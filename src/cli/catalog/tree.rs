@@ -41,12 +41,13 @@ pub fn tree(args: &TreeArgs) -> Result<Exit, Stop> {
     let wanted = ["volume", "kind", "dir", "name", "size", "target", "error"];
     each(&args.catalog, &catalog, &wanted, |row| {
         let path = [parts(row.dir), parts(row.name)].concat();
-        for start in starts.iter().filter(|start| path.starts_with(start)) {
-            let deepest = path.len().min(start.len() + depth);
-            for len in start.len()..=deepest {
-                let place = (row.volume.map(str::to_owned), path[..len].to_vec());
-                lines.entry(place).or_default().add(row, len == path.len());
-            }
+        // A path may be below several of them, and counts once.
+        let above = starts.iter().filter(|start| path.starts_with(start));
+        let shown = above.map(|start| start.len()..=start.len() + depth);
+        let shown: Vec<_> = shown.collect();
+        for len in (0..=path.len()).filter(|len| shown.iter().any(|it| it.contains(len))) {
+            let place = (row.volume.map(str::to_owned), path[..len].to_vec());
+            lines.entry(place).or_default().add(row, len == path.len());
         }
     })?;
     if lines.is_empty() {

@@ -222,6 +222,17 @@ fn a_folder_in_it_is_listed_with_sums() {
 }
 
 #[test]
+fn a_file_below_two_of_its_paths_counts_once_in_the_sums() {
+    let tree = disk();
+    let line = "catalog create --cache off -o c.parquet d d/below";
+    seekless(tree.root(), line).run().exits(0);
+    let run = seekless(tree.root(), "catalog tree c.parquet").run();
+    let text = run.exits(0).stdout_text();
+    assert!(text.contains("/d/below/  (2 files)"), "{text}");
+    assert!(text.contains("/d/below/copy\n"), "{text}");
+}
+
+#[test]
 fn what_is_no_catalog_is_named_in_one_line() {
     let tree = Tree::new()
         .file("d/a", "1")
