@@ -1,8 +1,8 @@
 //! Decodes a column of a row group, and puts rows together.
 
 use std::cell::Cell;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
+use std::panic::{self, AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Once};
 
 use bytes::Bytes;
 use parquet::column::reader::{ColumnReader, get_column_reader};
@@ -130,13 +130,21 @@ pub fn row(columns: &mut [Column; COLUMNS.len()]) -> Result<Row<'_>, CatalogErro
 }
 
 thread_local! {
+    /// True while this thread decodes what a catalog holds.
     static DECODING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// True while this thread decodes what a catalog holds. The decoder panics on some damages; such a panic ends here, and
-/// is no fault of the program that a hook should show.
-pub fn is_decoding() -> bool {
-    DECODING.get()
+/// Lets no panic of the decoder be shown. It panics on some damages, and [`decoded`] makes an error of that.
+pub fn silence_decoder() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let shows = panic::take_hook();
+        panic::set_hook(Box::new(move |panicked| {
+            if !DECODING.get() {
+                shows(panicked);
+            }
+        }));
+    });
 }
 
 /// Decodes something, whatever the decoder does.

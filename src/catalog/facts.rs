@@ -108,8 +108,7 @@ impl Counts {
         match row.kind {
             Kind::File => {
                 self.files += 1;
-                let size = row.size.and_then(|size| u64::try_from(size).ok());
-                self.bytes = self.bytes.saturating_add(size.unwrap_or(0));
+                self.bytes = self.bytes.saturating_add(row.bytes());
                 self.with_digest += u64::from(row.digest.is_some());
                 self.with_samples += u64::from(row.digest.is_none() && row.head.is_some());
             }

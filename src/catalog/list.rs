@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 use std::io::{self, Write};
+use std::slice;
 
 use super::row::WholeDigest;
 use crate::hash::ContentDigest;
@@ -87,12 +88,12 @@ pub fn write_line(out: &mut dyn Write, digest: &WholeDigest, path: &[u8]) -> io:
     let hex = ContentDigest::from_bytes(*digest.as_bytes());
     let mark = if is_escaped { "\\" } else { "" };
     write!(out, "{mark}{hex}  ")?;
-    for part in path.chunk_by(|one, other| !b"\\\n\r".contains(one) && !b"\\\n\r".contains(other)) {
-        out.write_all(match part {
-            b"\\" => b"\\\\",
-            b"\n" => b"\\n",
-            b"\r" => b"\\r",
-            part => part,
+    for byte in path {
+        out.write_all(match byte {
+            b'\\' => b"\\\\",
+            b'\n' => b"\\n",
+            b'\r' => b"\\r",
+            byte => slice::from_ref(byte),
         })?;
     }
     out.write_all(b"\n")

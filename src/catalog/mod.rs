@@ -23,7 +23,7 @@ mod tests;
 mod writer;
 
 #[cfg(feature = "catalog")]
-pub use column::is_decoding;
+pub use column::silence_decoder;
 #[cfg(feature = "catalog")]
 pub use error::CatalogError;
 pub use facts::{Counts, Facts, Form, RootFacts};

@@ -56,10 +56,11 @@ impl Catalog {
         file.read_exact_at(&mut start, 0)?;
         file.read_exact_at(&mut end, footer_end)?;
         let (mut footer_len, magic) = end.split_at(4);
-        if magic != MAGIC || start != *MAGIC {
-            let is_cut = start == *MAGIC;
-            let cut = is_cut.then(|| damaged("its end is missing"));
-            return Err(cut.unwrap_or(CatalogError::NoCatalog));
+        if start != *MAGIC {
+            return Err(CatalogError::NoCatalog);
+        }
+        if magic != MAGIC {
+            return Err(damaged("its end is missing"));
         }
         let footer_len = u64::from(footer_len.get_u32_le());
         let footer_start = footer_end.checked_sub(footer_len).filter(|&at| at >= 4);
@@ -162,7 +163,7 @@ fn check(metadata: &ParquetMetaData) -> Result<(), CatalogError> {
         if !usize::try_from(group.num_rows()).is_ok_and(|rows| rows <= ROWS) {
             return Err(damaged("a row group is too large"));
         }
-        for (name, form) in COLUMNS {
+        for (name, kind) in COLUMNS {
             let chunk = group.columns().iter().find(|it| is_named(it, name));
             let chunk = chunk.ok_or_else(|| damaged(format!("it has no column {name}")))?;
             let column = chunk.column_descr();
@@ -171,7 +172,7 @@ fn check(metadata: &ParquetMetaData) -> Result<(), CatalogError> {
                 chunk.compression(),
                 Compression::ZSTD(_) | Compression::UNCOMPRESSED
             );
-            if column.physical_type() != form.physical() || !is_plain || !is_known {
+            if column.physical_type() != kind.physical() || !is_plain || !is_known {
                 return Err(damaged(format!("its column {name} has another form")));
             }
         }

@@ -50,6 +50,13 @@ pub struct Row<'a> {
     pub verified_ns: Option<i64>,
 }
 
+impl Row<'_> {
+    /// Its length; 0 if that is not known.
+    pub fn bytes(&self) -> u64 {
+        self.size.and_then(|it| it.try_into().ok()).unwrap_or(0)
+    }
+}
+
 /// A digest of a whole content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum WholeDigest {

@@ -1,6 +1,6 @@
 //! The columns of schema 1, and how they are written.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use parquet::basic::{Compression, Encoding, LogicalType, Repetition, TimeUnit, Type, ZstdLevel};
 use parquet::errors::Result;
@@ -24,7 +24,7 @@ const PAGE: usize = 1 << 20;
 
 /// The type of a column. All columns may be null.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum ColumnType {
     /// Text of which few values are different.
     Word,
     /// Text.
@@ -38,42 +38,42 @@ pub enum Form {
 }
 
 /// The columns in their order.
-pub const COLUMNS: [(&str, Form); 29] = [
-    ("host", Form::Word),
-    ("volume", Form::Word),
-    ("scan", Form::Word),
-    ("kind", Form::Word),
-    ("dir", Form::Bytes),
-    ("name", Form::Bytes),
-    ("path_text", Form::Text),
-    ("target", Form::Bytes),
-    ("size", Form::Int),
-    ("allocated", Form::Int),
-    ("mtime_ns", Form::Int),
-    ("ctime_ns", Form::Int),
-    ("mtime", Form::Time),
-    ("inode", Form::Int),
-    ("subvolume", Form::Int),
-    ("links", Form::Int),
-    ("mode", Form::Int),
-    ("uid", Form::Int),
-    ("gid", Form::Int),
-    ("head", Form::Bytes),
-    ("tail", Form::Bytes),
-    ("sample_rule", Form::Word),
-    ("digest", Form::Bytes),
-    ("digest_rule", Form::Word),
-    ("payload", Form::Bytes),
-    ("payload_rule", Form::Word),
-    ("error", Form::Word),
-    ("read_ns", Form::Int),
-    ("verified_ns", Form::Int),
+pub const COLUMNS: [(&str, ColumnType); 29] = [
+    ("host", ColumnType::Word),
+    ("volume", ColumnType::Word),
+    ("scan", ColumnType::Word),
+    ("kind", ColumnType::Word),
+    ("dir", ColumnType::Bytes),
+    ("name", ColumnType::Bytes),
+    ("path_text", ColumnType::Text),
+    ("target", ColumnType::Bytes),
+    ("size", ColumnType::Int),
+    ("allocated", ColumnType::Int),
+    ("mtime_ns", ColumnType::Int),
+    ("ctime_ns", ColumnType::Int),
+    ("mtime", ColumnType::Time),
+    ("inode", ColumnType::Int),
+    ("subvolume", ColumnType::Int),
+    ("links", ColumnType::Int),
+    ("mode", ColumnType::Int),
+    ("uid", ColumnType::Int),
+    ("gid", ColumnType::Int),
+    ("head", ColumnType::Bytes),
+    ("tail", ColumnType::Bytes),
+    ("sample_rule", ColumnType::Word),
+    ("digest", ColumnType::Bytes),
+    ("digest_rule", ColumnType::Word),
+    ("payload", ColumnType::Bytes),
+    ("payload_rule", ColumnType::Word),
+    ("error", ColumnType::Word),
+    ("read_ns", ColumnType::Int),
+    ("verified_ns", ColumnType::Int),
 ];
 
 /// The rule of head and tail: of files longer than 32 KiB, 128 bits of BLAKE3 of the first and the last 4096 bytes.
 pub const SAMPLE_RULE: &[u8] = b"1";
 
-impl Form {
+impl ColumnType {
     /// How it is stored.
     pub fn physical(self) -> Type {
         match self {
@@ -96,10 +96,10 @@ impl Form {
 /// # Errors
 /// None: the table above is right, which a test shows.
 pub fn schema() -> Result<Arc<SchemaType>> {
-    let column = |(name, form): (&str, Form)| {
-        SchemaType::primitive_type_builder(name, form.physical())
+    let column = |(name, kind): (&str, ColumnType)| {
+        SchemaType::primitive_type_builder(name, kind.physical())
             .with_repetition(Repetition::OPTIONAL)
-            .with_logical_type(form.logical())
+            .with_logical_type(kind.logical())
             .build()
             .map(Arc::new)
     };
@@ -108,19 +108,18 @@ pub fn schema() -> Result<Arc<SchemaType>> {
     group.build().map(Arc::new)
 }
 
-/// How the columns are encoded. Words become numbers of a dictionary, numbers differences from the row before. Names and
-/// digests stay as they are, which a reader can check before it decodes them. Text, which is not read here, shares its
-/// beginning with the row before: 4.4 bytes a row of `/usr` instead of 7.3.
-pub static PROPERTIES: LazyLock<Arc<WriterProperties>> = LazyLock::new(|| {
-    let level = ZstdLevel::try_new(LEVEL).unwrap_or_default();
-    Arc::new(properties(Compression::ZSTD(level)))
-});
-
 /// Of zstd. A row of `/usr` takes 17.1 bytes with level 3, 15.9 with 6 and 15.7 with 9, without digests.
 const LEVEL: i32 = 6;
 
-/// The same with another compression.
-pub fn properties(compression: Compression) -> WriterProperties {
+/// How catalogs are compressed.
+pub fn compression() -> Compression {
+    Compression::ZSTD(ZstdLevel::try_new(LEVEL).unwrap_or_default())
+}
+
+/// How the columns are encoded. Words become numbers of a dictionary, numbers differences from the row before. Names and
+/// digests stay as they are, which a reader can check before it decodes them. Text, which is not read here, shares its
+/// beginning with the row before: 4.4 bytes a row of `/usr` instead of 7.3.
+pub fn properties(compression: Compression) -> Arc<WriterProperties> {
     let mut properties = WriterProperties::builder()
         .set_compression(compression)
         .set_created_by(concat!("seekless ", env!("CARGO_PKG_VERSION")).to_owned())
@@ -129,16 +128,16 @@ pub fn properties(compression: Compression) -> WriterProperties {
         .set_max_row_group_row_count(Some(ROWS))
         .set_offset_index_disabled(true)
         .set_statistics_enabled(EnabledStatistics::Chunk);
-    for (name, form) in COLUMNS {
+    for (name, kind) in COLUMNS {
         let path = ColumnPath::from(name);
-        properties = match form {
-            Form::Word => properties.set_column_dictionary_enabled(path, true),
-            Form::Int | Form::Time => {
+        properties = match kind {
+            ColumnType::Word => properties.set_column_dictionary_enabled(path, true),
+            ColumnType::Int | ColumnType::Time => {
                 properties.set_column_encoding(path, Encoding::DELTA_BINARY_PACKED)
             }
-            Form::Text => properties.set_column_encoding(path, Encoding::DELTA_BYTE_ARRAY),
-            Form::Bytes => properties.set_column_encoding(path, Encoding::PLAIN),
+            ColumnType::Text => properties.set_column_encoding(path, Encoding::DELTA_BYTE_ARRAY),
+            ColumnType::Bytes => properties.set_column_encoding(path, Encoding::PLAIN),
         };
     }
-    properties.build()
+    Arc::new(properties.build())
 }

@@ -3,19 +3,17 @@
 
 use std::fs::File;
 use std::io::Write;
-use std::panic;
-use std::sync::{Arc, Once};
 
 use parquet::basic::{Compression, ZstdLevel};
 use proptest::prelude::*;
 
-use super::column::is_decoding;
+use super::column::silence_decoder;
 use super::error::CatalogError;
 use super::facts::Facts;
 use super::pages::{decompressed, is_flat};
 use super::reader::Catalog;
 use super::row::{Kind, Row, WholeDigest};
-use super::schema::{COLUMNS, MOST, properties};
+use super::schema::{COLUMNS, MOST};
 use super::writer::Writer;
 use crate::hash::{ContentDigest, SampleDigest};
 use crate::tree::Special;
@@ -99,8 +97,7 @@ prop_compose! {
 fn written(rows: &[Owned], compression: Compression) -> Vec<u8> {
     let mut bytes = Vec::new();
     let facts = Facts::new("host".to_owned(), "2026-11-27T20:00:00Z".to_owned());
-    let properties = Arc::new(properties(compression));
-    let mut writer = Writer::with(&mut bytes, facts, properties).expect("begun");
+    let mut writer = Writer::with(&mut bytes, facts, compression).expect("begun");
     for owned in rows {
         writer.row(&owned.row()).expect("written");
     }
@@ -112,19 +109,6 @@ fn opened(bytes: &[u8]) -> Result<Catalog, CatalogError> {
     let mut file: File = tempfile::tempfile().expect("a file");
     file.write_all(bytes).expect("written");
     Catalog::of(file, bytes.len() as u64)
-}
-
-/// No panic is shown that ends in an error.
-fn quiet() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
-        let shows = panic::take_hook();
-        panic::set_hook(Box::new(move |panicked| {
-            if !is_decoding() {
-                shows(panicked);
-            }
-        }));
-    });
 }
 
 /// Reads all of it; returns how many rows equal these, one after the other.
@@ -160,7 +144,7 @@ proptest! {
         which in 0..2_usize,
         damages in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0..4_u8), 1..6),
     ) {
-        quiet();
+        silence_decoder();
         let mut bytes = written(&rows, COMPRESSIONS[which]());
         for (place, byte, kind) in damages {
             let at = place.index(bytes.len());

@@ -1,19 +1,19 @@
 //! Writes a catalog, a row group at a time.
 
 use std::io::{self, Write};
-use std::sync::Arc;
 
 use bytes::Bytes;
-use parquet::basic::Type;
+use parquet::basic::{Compression, Type};
 use parquet::data_type::{ByteArray, ByteArrayType, Int64Type};
 use parquet::errors::Result;
 use parquet::file::metadata::KeyValue;
-use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 
 use super::facts::Facts;
 use super::row::Row;
-use super::schema::{COLUMNS, Form, GROUP, KEY, PROPERTIES, ROWS, SAMPLE_RULE, schema};
+use super::schema::{
+    COLUMNS, ColumnType, GROUP, KEY, ROWS, SAMPLE_RULE, compression, properties, schema,
+};
 
 /// Writes rows to a file or a pipe.
 pub struct Writer<'w> {
@@ -48,14 +48,15 @@ impl<'w> Writer<'w> {
     /// # Errors
     /// Those of `out`.
     pub fn new(out: &'w mut (dyn Write + Send), facts: Facts) -> io::Result<Self> {
-        Self::with(out, facts, Arc::clone(&PROPERTIES))
+        Self::with(out, facts, compression())
     }
 
     pub(super) fn with(
         out: &'w mut (dyn Write + Send),
         facts: Facts,
-        properties: Arc<WriterProperties>,
+        compression: Compression,
     ) -> io::Result<Self> {
+        let properties = properties(compression);
         let file = schema().and_then(|it| SerializedFileWriter::new(out, it, properties));
         Ok(Self {
             file: file.map_err(io::Error::from)?,
@@ -80,11 +81,8 @@ impl<'w> Writer<'w> {
         }
         self.path.extend_from_slice(row.name);
         let text = String::from_utf8_lossy(&self.path);
-        for (column, value) in
-            self.columns
-                .iter_mut()
-                .zip(values(row, &self.facts, text.as_bytes()))
-        {
+        let values = values(row, &self.facts, text.as_bytes());
+        for (column, value) in self.columns.iter_mut().zip(values) {
             self.bytes += column.push(&value);
         }
         self.rows += 1;
@@ -112,8 +110,8 @@ impl<'w> Writer<'w> {
     fn end_group(&mut self) -> io::Result<()> {
         (self.rows, self.bytes) = (0, 0);
         let mut group = self.file.next_row_group()?;
-        for (column, (_, form)) in self.columns.iter_mut().zip(COLUMNS) {
-            column.write(form, &mut group)?;
+        for (column, (_, kind)) in self.columns.iter_mut().zip(COLUMNS) {
+            column.write(kind, &mut group)?;
         }
         group.close()?;
         Ok(())
@@ -141,14 +139,14 @@ impl Column {
 
     fn write<W: Write + Send>(
         &mut self,
-        form: Form,
+        kind: ColumnType,
         group: &mut SerializedRowGroupWriter<'_, W>,
     ) -> Result<()> {
         let Some(mut column) = group.next_column()? else {
             return Ok(());
         };
         let levels = Some(&self.levels[..]);
-        if form.physical() == Type::INT64 {
+        if kind.physical() == Type::INT64 {
             let column = column.typed::<Int64Type>();
             column.write_batch(&self.ints, levels, None)?;
         } else {

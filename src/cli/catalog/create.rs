@@ -1,7 +1,6 @@
 //! `seekless catalog create`.
 
-use std::io::{self, IsTerminal};
-use std::os::unix::ffi::OsStrExt;
+use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -12,13 +11,12 @@ use seekless::report::escape::escape;
 use seekless::report::time::rfc3339;
 use seekless::units::{Bytes, counted};
 
-use super::{sums, words};
+use super::{place, sums, words};
 use crate::cli::args::catalog::CreateArgs;
 use crate::cli::find::watched;
 use crate::cli::front::problems::{Listener, seen};
 use crate::cli::resolve::environment::{Environment, begin};
 use crate::cli::resolve::filter::filter_spec;
-use crate::cli::resolve::meant_as_file;
 use crate::cli::resolve::search::{cache, meant};
 use crate::cli::terminal::console;
 use crate::cli::terminal::exit::{Exit, Stop, refuse};
@@ -40,7 +38,7 @@ pub fn create(args: CreateArgs) -> Result<Exit, Stop> {
         resolve(args, around)
     })?;
     // Before any work is done.
-    let place = OutputStream::open(run.output.as_deref()).or_else(refuse)?;
+    let place = place(run.output.as_deref())?;
     let place = Arc::new(Mutex::new(Some(place)));
     let words = "interrupted: no catalog is written; the next run goes on from the cache (press Ctrl-C again to quit \
                  at once)";
@@ -57,16 +55,11 @@ pub fn create(args: CreateArgs) -> Result<Exit, Stop> {
 fn resolve(args: CreateArgs, around: &mut Environment<'_>) -> Result<Creation, Stop> {
     let (dashes, roots): (Vec<_>, Vec<_>) = args.roots.into_iter().partition(|root| root == "-");
     meant(&roots)?;
-    let output = args.output;
-    meant_as_file(output.as_deref())?;
-    if !dashes.is_empty() && output.is_some() {
+    if !dashes.is_empty() && args.output.is_some() {
         return refuse("- stands for standard output: omit it, or omit -o");
     }
     if roots.is_empty() {
         return refuse("a catalog of what? Name a disk or a folder");
-    }
-    if output.is_none() && io::stdout().is_terminal() {
-        return refuse("a catalog is no text: add -o FILE");
     }
     let form = match (args.metadata, args.full) {
         (true, _) => Form::Metadata,
@@ -82,7 +75,7 @@ fn resolve(args: CreateArgs, around: &mut Environment<'_>) -> Result<Creation, S
             command: words(&around.command),
             ..Facts::new(engine::host_name(), rfc3339(around.started_ns()))
         },
-        output,
+        output: args.output,
         is_quiet: args.talk.quiet,
         config: Config {
             roots: roots.map(PathBuf::from).map(Root::from).collect(),
@@ -135,7 +128,7 @@ fn write(
 ) -> Result<Option<Facts>, NotWritten> {
     let roots = entries.roots().into_iter();
     let roots = roots.map(|(path, volume, dir)| RootFacts {
-        path: escape(path.as_os_str().as_bytes()).into_owned(),
+        path: console::path(&path).into_owned(),
         volume,
         dir: escape(&dir).into_owned(),
     });

@@ -1,23 +1,19 @@
 //! `seekless catalog import` and `export`: lists of `b3sum` and `sha256sum`.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, IsTerminal, Read};
-use std::os::unix::ffi::OsStrExt;
+use std::io::{self, BufRead, BufReader, Read};
 
 use jiff::Timestamp;
 use seekless::catalog::list::{ListFormat, read_line, write_line};
 use seekless::catalog::{Facts, Form, Kind, RootFacts, Row, Writer};
 use seekless::engine::host_name;
-use seekless::report::escape::escape;
 use seekless::report::time::rfc3339;
 use seekless::units::counted;
 
-use super::{each, open, sums, words};
+use super::{each, open, place, sums, words};
 use crate::cli::args::catalog::{ExportArgs, ImportArgs};
-use crate::cli::resolve::meant_as_file;
 use crate::cli::terminal::console;
 use crate::cli::terminal::exit::{Exit, Stop, refuse};
-use crate::cli::terminal::output::OutputStream;
 use crate::cli::terminal::watch;
 
 /// Bytes of a line of a list at most.
@@ -25,20 +21,15 @@ const LONGEST: u64 = 1 << 20;
 
 /// Makes a catalog from a list.
 pub fn import(args: &ImportArgs) -> Result<Exit, Stop> {
-    let output = args.output.as_deref();
-    meant_as_file(output)?;
-    if output.is_none() && io::stdout().is_terminal() {
-        return refuse("a catalog is no text: add -o FILE");
-    }
     let shown = console::path(&args.list);
     let list = watch::about(&args.list, "nothing was read", || File::open(&args.list));
     let list = list.or_else(|error| refuse(format!("{shown}: cannot read it: {error}")))?;
-    let mut place = OutputStream::open(output).or_else(refuse)?;
+    let mut place = place(args.output.as_deref())?;
     let now = i64::try_from(Timestamp::now().as_nanosecond()).unwrap_or_default();
     let mut facts = Facts {
         form: Form::List,
         roots: vec![RootFacts {
-            path: escape(args.list.as_os_str().as_bytes()).into_owned(),
+            path: shown.clone().into_owned(),
             ..RootFacts::default()
         }],
         command: words(&std::env::args_os().collect::<Vec<_>>()),

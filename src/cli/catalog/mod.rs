@@ -6,19 +6,21 @@ mod tree;
 
 use std::borrow::Cow;
 use std::ffi::OsString;
+use std::io::{self, IsTerminal};
 use std::os::unix::ffi::OsStrExt;
-use std::panic;
 use std::path::Path;
 
-use seekless::catalog::{Catalog, CatalogError, Counts, Facts, Row, is_decoding};
+use seekless::catalog::{Catalog, CatalogError, Counts, Facts, Row, silence_decoder};
 use seekless::report::escape::escape;
 use seekless::report::write_json;
 use seekless::units::{Bytes, count, counted};
 
 use crate::cli::args::catalog::{CatalogArgs, CatalogCommand, ShowArgs};
 use crate::cli::args::common::DocumentFormat;
+use crate::cli::resolve::meant_as_file;
 use crate::cli::terminal::console;
 use crate::cli::terminal::exit::{Exit, Stop, refuse};
+use crate::cli::terminal::output::OutputStream;
 use crate::cli::terminal::watch;
 
 /// Does what one of its commands says.
@@ -34,18 +36,22 @@ pub fn catalog(args: CatalogArgs) -> Result<Exit, Stop> {
 
 /// Opens a catalog, or says in one line why it cannot be read.
 fn open(path: &Path) -> Result<Catalog, Stop> {
-    let shows = panic::take_hook();
-    panic::set_hook(Box::new(move |panicked| {
-        if !is_decoding() {
-            shows(panicked);
-        }
-    }));
+    silence_decoder();
     let opened = watch::about(path, "nothing was read", || Catalog::open(path));
     opened.or_else(|error| refuse(wrong(path, &error)))
 }
 
 fn wrong(path: &Path, error: &CatalogError) -> String {
     format!("{}: cannot read it: {error}", console::path(path))
+}
+
+/// Opens the place of a new catalog.
+fn place(output: Option<&Path>) -> Result<OutputStream, Stop> {
+    meant_as_file(output)?;
+    if output.is_none() && io::stdout().is_terminal() {
+        return refuse("a catalog is no text: add -o FILE");
+    }
+    OutputStream::open(output).or_else(refuse)
 }
 
 /// Lets each row with these columns be seen.
@@ -101,22 +107,23 @@ fn words(command: &[OsString]) -> Vec<String> {
 }
 
 fn sums(counts: &Counts) -> Vec<String> {
-    let rest = counts.files - counts.with_digest.min(counts.files);
-    let rest = rest.saturating_sub(counts.with_samples);
-    let mut lines = vec![format!(
-        "{} ({}): {} with a digest of the whole, {} sampled, {} by size only",
-        counted(counts.files, "file", "files"),
-        Bytes(counts.bytes),
-        count(counts.with_digest),
-        count(counts.with_samples),
-        count(rest),
-    )];
-    lines.push(format!(
-        "symbolic links: {}, empty folders: {}, pipes, sockets and devices: {}",
-        count(counts.links),
-        count(counts.empty_folders),
-        count(counts.special)
-    ));
+    let rest = counts.files.saturating_sub(counts.with_digest);
+    let mut lines = vec![
+        format!(
+            "{} ({}): {} with a digest of the whole, {} sampled, {} by size only",
+            counted(counts.files, "file", "files"),
+            Bytes(counts.bytes),
+            count(counts.with_digest),
+            count(counts.with_samples),
+            count(rest.saturating_sub(counts.with_samples)),
+        ),
+        format!(
+            "symbolic links: {}, empty folders: {}, pipes, sockets and devices: {}",
+            count(counts.links),
+            count(counts.empty_folders),
+            count(counts.special)
+        ),
+    ];
     let errors = counts.errors.iter();
     lines.extend(errors.map(|(error, number)| format!("{error}: {}", count(*number))));
     lines

@@ -60,9 +60,8 @@ pub fn tree(args: &TreeArgs) -> Result<Exit, Stop> {
 
 impl Line {
     fn add(&mut self, row: &Row<'_>, is_itself: bool) {
-        let size = row.size.and_then(|size| u64::try_from(size).ok());
         self.files += u64::from(row.kind == Kind::File);
-        self.bytes = self.bytes.saturating_add(size.unwrap_or(0));
+        self.bytes = self.bytes.saturating_add(row.bytes());
         let is_folder = !is_itself || row.kind == Kind::Folder || row.name.is_empty();
         self.is_folder |= is_folder;
         if is_itself {

@@ -49,7 +49,7 @@ fn expected(path: &Path, form: &str, volume: &Option<String>) -> Entry {
     };
     let is_long = bytes.len() > 32 << 10;
     let is_whole = bytes.is_empty() || form == "--full" || form == "--quick" && !is_long;
-    let digest = WholeDigest::Blake3((*blake3::hash(&bytes).as_bytes()).into_digest());
+    let digest = WholeDigest::Blake3(blake3::hash(&bytes).into());
     let is_sampled = found.is_file() && form != "--metadata" && is_long;
     let ns = |seconds: i64, ns: i64| Some(seconds * 1_000_000_000 + ns);
     Entry {
@@ -78,16 +78,6 @@ fn expected(path: &Path, form: &str, volume: &Option<String>) -> Entry {
         digest: (found.is_file() && is_whole).then_some(digest),
         error: None,
         is_verified: true,
-    }
-}
-
-trait IntoDigest {
-    fn into_digest(self) -> seekless::ContentDigest;
-}
-
-impl IntoDigest for [u8; 32] {
-    fn into_digest(self) -> seekless::ContentDigest {
-        seekless::ContentDigest::from_bytes(self)
     }
 }
 
