@@ -108,13 +108,12 @@ impl Mounts {
         let device = DeviceNumber::of(st_dev);
         let mount = self.of_device(device).last();
         let mount = mount.ok_or(NoName::Nameless)?;
-        match FilesystemKind::of(&mount.filesystem) {
-            FilesystemKind::Memory | FilesystemKind::Pseudo | FilesystemKind::Layered => {
-                return Err(NoName::Passing);
-            }
-            // Any user may mount a program's file system, and give it any name.
-            _ if foreign_server(mount).is_some() => return Err(NoName::Nameless),
-            _ => {}
+        if is_passing(mount) {
+            return Err(NoName::Passing);
+        }
+        // Any user may mount a program's file system, and give it any name.
+        if foreign_server(mount).is_some() {
+            return Err(NoName::Nameless);
         }
         if let Some(shown) = shown(mount) {
             return if is_shown_twice(self, mount) {
@@ -142,19 +141,15 @@ impl Mounts {
             return Some(hyphenated(uuid));
         }
         let mount = self.of_device(DeviceNumber::of(st_dev)).last()?;
-        match FilesystemKind::of(&mount.filesystem) {
-            FilesystemKind::Memory | FilesystemKind::Pseudo | FilesystemKind::Layered => None,
-            _ if shown(mount).is_some() => {
-                shown(mount).map(|it| String::from_utf8_lossy(it).into())
-            }
-            _ => match statfs::uuid_of(folder) {
-                Some(uuid) => Some(hyphenated(uuid)),
-                None => {
-                    let uuid = linked_uuid(Path::new(BY_UUID), &mount.source)?;
-                    String::from_utf8(uuid).ok()
-                }
-            },
+        if is_passing(mount) {
+            return None;
         }
+        if let Some(shown) = shown(mount) {
+            return Some(String::from_utf8_lossy(shown).into());
+        }
+        let linked = || linked_uuid(Path::new(BY_UUID), &mount.source);
+        let uuid = statfs::uuid_of(folder).map(hyphenated);
+        uuid.or_else(|| String::from_utf8(linked()?).ok())
     }
 
     /// The user other than root and the effective user whose program serves the file system with this device number,
@@ -178,6 +173,15 @@ impl Mounts {
         let shown = shown(mount).unwrap_or_default();
         Some([shown, b"\0", inner.as_os_str().as_bytes()].concat())
     }
+}
+
+/// True if its files are not kept, or are those of other file systems.
+fn is_passing(mount: &Mount) -> bool {
+    use FilesystemKind::{Layered, Memory, Pseudo};
+    matches!(
+        FilesystemKind::of(&mount.filesystem),
+        Memory | Pseudo | Layered
+    )
 }
 
 /// The name that a mount gives to what it shows. A device has another name after each start; a single word is that of
