@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// A number of bytes; prints as `1.5 MB` and parses `10k`, `4MiB`, `1GB`.
 ///
@@ -148,6 +149,17 @@ pub fn plural(number: u64, one: &'static str, many: &'static str) -> &'static st
 /// A number and what it counts: `1 file`, `1,234 files`.
 pub fn counted(number: u64, one: &'static str, many: &'static str) -> String {
     format!("{} {}", count(number), plural(number, one, many))
+}
+
+/// The nanoseconds since 1970, or the nearest number.
+pub fn nanoseconds(time: SystemTime) -> i64 {
+    match time.duration_since(UNIX_EPOCH) {
+        Ok(since) => i64::try_from(since.as_nanos()).unwrap_or(i64::MAX),
+        Err(before) => {
+            let before = i64::try_from(before.duration().as_nanos());
+            before.map_or(i64::MIN, |before| -before)
+        }
+    }
 }
 
 #[cfg(test)]

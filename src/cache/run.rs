@@ -5,12 +5,13 @@ use std::io::{self, ErrorKind};
 use std::os::unix::fs::MetadataExt;
 use std::path::{self, Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime};
 
 use crate::device::Mounts;
 use crate::event::{Notice, Observer, Problem, ProblemKind};
 use crate::file::DevIndex;
 use crate::heartbeat::{current, within};
+use crate::units::nanoseconds;
 
 use super::CacheError;
 use super::folder::{CacheFolder, Choice};
@@ -328,8 +329,5 @@ fn tell(observer: &dyn Observer, choice: Choice, lasts: bool, problem: Problem) 
 
 /// The time of a clock that is so far ahead of the system's.
 fn now_ns(ahead: Duration) -> i64 {
-    let now = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default();
-    i64::try_from((now + ahead).as_nanos()).unwrap_or(i64::MAX)
+    nanoseconds(SystemTime::now() + ahead)
 }

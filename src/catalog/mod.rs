@@ -1,8 +1,8 @@
 //! Catalogs: what was on a disk, in a Parquet file that stands for it while it is unplugged.
 //!
 //! A row is an entry of the disk (`row`), the footer says what the rows are of (`facts`). The columns are fixed
-//! (`schema`, docs/reference/catalogs.md). A catalog is data from anywhere: whatever the reader (`reader`) is told, it
-//! checks before it allocates (`pages`, `column`). Lists of `b3sum` and `sha256sum` become catalogs and come out of them (`list`).
+//! (`schema`, docs/reference/catalogs.md). A catalog is data from anywhere: the reader (`reader`) checks each size in it
+//! before it allocates (`pages`, `column`). Lists of `b3sum` and `sha256sum` become catalogs and come out of them (`list`).
 
 #[cfg(feature = "catalog")]
 mod column;

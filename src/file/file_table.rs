@@ -8,6 +8,7 @@ use hashbrown::HashTable;
 use super::columns::{FurtherNames, Names, Narrow, Places};
 use super::dir_table::mix;
 use super::{DevIndex, DirId, DirTable, FileIndex, Fingerprint, Numbering, Sameness, Sighting};
+use crate::sys::stat::Stat;
 
 /// A file as the scan found it; its name travels beside it.
 #[derive(Clone, Copy, Debug)]
@@ -394,6 +395,13 @@ impl FileTable {
     pub fn times(&self, file: FileIndex) -> (i64, i64) {
         let i = file.0 as usize;
         (self.mtimes[i], self.ctimes[i])
+    }
+
+    /// True if what was just looked at by a name of the file is that file, in the state that the scan saw.
+    pub fn is_met_by(&self, file: FileIndex, now: &Stat) -> bool {
+        let numbering = self.numbering(self.volume(file));
+        let now = Fingerprint::from(now);
+        self.fingerprint(file).is_met_by(&now, numbering)
     }
 
     /// Identity and state as the scan saw them.

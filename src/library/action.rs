@@ -7,15 +7,16 @@ use std::sync::atomic::AtomicU64;
 
 use super::error::{Cause, Error};
 use super::plan::Plan;
+use super::real;
 use super::search::{Set, Sets};
 use super::watch::reads;
-use super::{nanoseconds, real};
 use crate::acting::{Asked, ReportAbout, own_way, plan_report};
 use crate::action::ActionKind;
 use crate::action::keep::Rules;
 use crate::action::plan::{Listed, Origin, Planner, Settings, Sidecars};
 use crate::decide::{DuplicateSet, Member};
 use crate::report::read::Source;
+use crate::units::nanoseconds;
 
 /// An action on duplicates, and the rules that say which files stay.
 ///

@@ -71,20 +71,10 @@ fn time(nanoseconds: i64) -> SystemTime {
     }
 }
 
-/// The nanoseconds since 1970, or the nearest number.
-fn nanoseconds(time: SystemTime) -> i64 {
-    match time.duration_since(UNIX_EPOCH) {
-        Ok(since) => i64::try_from(since.as_nanos()).unwrap_or(i64::MAX),
-        Err(before) => {
-            let before = i64::try_from(before.duration().as_nanos());
-            before.map_or(i64::MIN, |before| -before)
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::units::nanoseconds;
 
     #[test]
     fn each_time_of_a_file_comes_back() {

@@ -13,7 +13,6 @@ use walkdir::{DirEntry, WalkDir};
 use super::Callback;
 use super::error::Error;
 use super::journals::Journals;
-use super::nanoseconds;
 use super::path;
 use super::watch::Cancel;
 use crate::acting::{Host, Session, Work};
@@ -22,6 +21,7 @@ use crate::action::{
     ActionKind, ApplyControl, ApplyTally, Outcome, Raw, Reason, RunHeader, Settings,
 };
 use crate::hash::ContentDigest;
+use crate::units::nanoseconds;
 
 /// The planned steps for all files, to inspect and to apply. Nothing is changed before [`Plan::apply`].
 pub struct Plan<'a> {

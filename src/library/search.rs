@@ -9,13 +9,14 @@ use std::{env, io};
 
 use super::error::{Cause, Error};
 use super::watch::{Heard, Watch, built, check, reading_settings};
-use super::{nanoseconds, root_paths, roots, time};
+use super::{root_paths, roots, time};
 use crate::decide::{self, AlikeFile, DuplicateSet, Member};
 use crate::engine::{self, CacheChoice, CacheUse, Config, Copies, Delivery, IgnoreTags, Trust};
 use crate::event::Problem;
 use crate::hash::ContentDigest;
 use crate::media::{Other, Tags};
 use crate::scan::FilterSpec;
+use crate::units::nanoseconds;
 
 /// A search for files of equal content.
 ///

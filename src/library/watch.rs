@@ -8,8 +8,8 @@ use std::thread::{self, Builder};
 use std::time::{Duration, SystemTime};
 use std::{env, fmt, panic};
 
+use super::Callback;
 use super::error::{Cause, Error};
-use super::{Callback, nanoseconds};
 use crate::action::Reads;
 use crate::engine::{self, Config, Control, LEAST_RATE, ProgressLine as Progress};
 use crate::event::{Notice, Observer, Problem};
@@ -18,6 +18,7 @@ use crate::read::PageUse;
 use crate::scan::FilterSpec;
 use crate::scan::filter::Filter;
 use crate::tree::{Scope, Tree};
+use crate::units::nanoseconds;
 
 /// How often callbacks hear of progress.
 const TICK: Duration = Duration::from_millis(100);

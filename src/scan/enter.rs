@@ -8,12 +8,13 @@
 use std::ffi::{CStr, CString};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::thread;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime};
 
 use crate::file::{DirId, FolderId, FolderPlace, Numbering, SharedDirs};
 use crate::scan::listing::ALIKE;
 use crate::sys::stat::{self, Stat};
 use crate::sys::{open, statfs};
+use crate::units::nanoseconds;
 
 /// The result of opening a folder for listing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -183,8 +184,7 @@ impl Stamp {
 }
 
 fn now_ns() -> i64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH);
-    now.map_or(0, |now| i64::try_from(now.as_nanos()).unwrap_or(i64::MAX))
+    nanoseconds(SystemTime::now())
 }
 
 #[cfg(test)]

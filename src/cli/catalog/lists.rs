@@ -2,13 +2,13 @@
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
+use std::time::SystemTime;
 
-use jiff::Timestamp;
 use seekless::catalog::list::{ListFormat, read_line, write_line};
 use seekless::catalog::{Facts, Form, Kind, RootFacts, Row, Writer};
 use seekless::engine::host_name;
 use seekless::report::time::rfc3339;
-use seekless::units::counted;
+use seekless::units::{counted, nanoseconds};
 
 use super::{each, open, place, sums, words};
 use crate::cli::args::catalog::{ExportArgs, ImportArgs};
@@ -25,7 +25,6 @@ pub fn import(args: &ImportArgs) -> Result<Exit, Stop> {
     let list = watch::about(&args.list, "nothing was read", || File::open(&args.list));
     let list = list.or_else(|error| refuse(format!("{shown}: cannot read it: {error}")))?;
     let mut place = place(args.output.as_deref())?;
-    let now = i64::try_from(Timestamp::now().as_nanosecond()).unwrap_or_default();
     let mut facts = Facts {
         form: Form::List,
         roots: vec![RootFacts {
@@ -33,7 +32,7 @@ pub fn import(args: &ImportArgs) -> Result<Exit, Stop> {
             ..RootFacts::default()
         }],
         command: words(&std::env::args_os().collect::<Vec<_>>()),
-        ..Facts::new(host_name(), rfc3339(now))
+        ..Facts::new(host_name(), rfc3339(nanoseconds(SystemTime::now())))
     };
     let mut stopped = None;
     let written = place.write(|out| {

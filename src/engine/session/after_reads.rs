@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use rustix::io::{Errno, Result};
 
 use crate::event::{Problem, ProblemKind};
-use crate::file::{DirId, FileIndex, Fingerprint};
+use crate::file::{DirId, FileIndex};
 use crate::read::Failure;
 use crate::scan::{OtherEntry, Stamp, is_same_place, path_of};
 use crate::sys::attributes;
@@ -50,7 +50,7 @@ impl Session<'_> {
             let (stat, attributes) = attributes::both(&opened)?;
             Ok((opened, stat, attributes))
         })?;
-        if !self.is_state_of(file, &Fingerprint::from(&stat)) {
+        if !self.machine.file_table().is_met_by(file, &stat) {
             return Err(Errno::STALE);
         }
         Ok(Metadata {

@@ -195,20 +195,7 @@ impl Session<'_> {
         let Some(at) = self.row_key(file) else {
             return;
         };
-        let [first, second] = digests.map(|digest| digest.and_then(Digest::sample));
-        let (head, tail) = if want == Want::Tail {
-            (None, first)
-        } else {
-            (first, second)
-        };
-        let content = digests.into_iter().flatten().find_map(Digest::content);
-        let row = Row {
-            head,
-            tail,
-            content,
-            ..Row::default()
-        };
-        self.learn(file, at, row);
+        self.learn(file, at, row_of(want, digests));
     }
 
     /// Stores what a file shows.
@@ -303,5 +290,21 @@ impl Session<'_> {
         };
         let now = now.ok().map(|now| Fingerprint::from(&now));
         Some((birth_ns, now))
+    }
+}
+
+/// What a read found out, as a row.
+pub fn row_of(want: Want, digests: [Option<Digest>; 2]) -> Row {
+    let [first, second] = digests.map(|digest| digest.and_then(Digest::sample));
+    let (head, tail) = if want == Want::Tail {
+        (None, first)
+    } else {
+        (first, second)
+    };
+    Row {
+        head,
+        tail,
+        content: digests.into_iter().flatten().find_map(Digest::content),
+        ..Row::default()
     }
 }

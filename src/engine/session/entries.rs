@@ -6,7 +6,7 @@ use std::io;
 use std::mem;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 
 use rustix::io::Errno;
 
@@ -19,11 +19,12 @@ use crate::engine::config::Config;
 use crate::engine::deliver::Delivery;
 use crate::engine::progress::Control;
 use crate::event::Observer;
-use crate::file::{DirId, FileIndex, FileTable, Fingerprint};
+use crate::file::{DirId, FileIndex, FileTable};
 use crate::heartbeat::current;
 use crate::sys::attributes::{self, Attributes};
 use crate::sys::stat::{self, Stat};
 use crate::tree::{EntryKind, Scope, Unseen};
+use crate::units::nanoseconds;
 
 /// Reads all files below the roots this far, and lets `take` have every entry at the end. Symbolic links are entries and
 /// are not followed; the settings for sets have no effect.
@@ -86,12 +87,9 @@ impl Entries<'_, '_> {
         let roots = self.session.config.roots.iter().map(|root| {
             let _call = current::limited_call(&root.path);
             let real = real(&root.path);
-            let volume = File::open(&real).ok().and_then(|opened| {
-                let st_dev = stat::descriptor(&opened).ok()?.dev;
-                self.mounts.title_of(&opened, st_dev)
-            });
+            let title = self.title(&real);
             let path = self.inner(&real);
-            (real, volume, path)
+            (real, title.and_then(|(_, volume, _)| volume), path)
         });
         roots.collect()
     }
@@ -131,9 +129,13 @@ impl Entries<'_, '_> {
             let real = self.real_folder(dir);
             let path = self.inner(&real);
             let st_dev = self.session.dirs.read().identity(dir).0;
-            let title = titles.entry(st_dev);
-            let (volume, subvolume) = &*title.or_insert_with(|| self.title(&real, st_dev));
-            let seen_ns = now_ns();
+            let title = titles.entry(st_dev).or_insert_with(|| {
+                let _call = current::call(&real);
+                let title = self.title(&real).filter(|title| title.0 == st_dev);
+                title.unwrap_or_default()
+            });
+            let (_, volume, subvolume) = &*title;
+            let seen_ns = nanoseconds(SystemTime::now());
             for &(_, name, entry) in names {
                 let mut row = Row {
                     volume: volume.as_deref(),
@@ -211,28 +213,21 @@ impl Entries<'_, '_> {
         real(&path)
     }
 
-    fn title(&self, real: &Path, st_dev: u64) -> (Option<String>, Option<i64>) {
-        let _call = current::call(real);
-        let opened = File::open(real).ok();
-        let is_it = |opened: &File| stat::descriptor(opened).is_ok_and(|now| now.dev == st_dev);
-        let opened = opened.filter(is_it);
-        let title = opened
-            .as_ref()
-            .and_then(|it| self.mounts.title_of(it, st_dev));
-        let subvolume = opened.as_ref().and_then(stat::subvolume);
-        (title, subvolume.map(u64::cast_signed))
+    /// The device number of what is there, the name of its file system, and the number of its subvolume.
+    fn title(&self, real: &Path) -> Option<(u64, Option<String>, Option<i64>)> {
+        let opened = File::open(real).ok()?;
+        let st_dev = stat::descriptor(&opened).ok()?.dev;
+        let subvolume = stat::subvolume(&opened).map(u64::cast_signed);
+        Some((st_dev, self.mounts.title_of(&opened, st_dev), subvolume))
     }
 
     fn file(&mut self, row: &mut Row<'_>, file: FileIndex, dir: DirId, file_table: &FileTable) {
         row.kind = Kind::File;
-        let before = file_table.fingerprint(file);
         let looked = if self.session.is_silent(dir) {
             Err(Unseen::Unanswered)
         } else {
-            let numbering = file_table.numbering(file_table.volume(file));
-            let is_it = |now: &Stat| before.is_met_by(&Fingerprint::from(now), numbering);
             match self.look(dir, row.name) {
-                Ok((now, attributes)) if is_it(&now) => Ok((now, attributes)),
+                Ok((now, attributes)) if file_table.is_met_by(file, &now) => Ok((now, attributes)),
                 gone => {
                     let error = gone.err().unwrap_or(Errno::STALE);
                     Err(self.session.lost(dir, row.name, error))
@@ -260,6 +255,7 @@ impl Entries<'_, '_> {
             }
             // The state in which it was found.
             Err(unseen) => {
+                let before = file_table.fingerprint(file);
                 row.size = signed(before.size);
                 (row.mtime_ns, row.ctime_ns) = (Some(before.mtime_ns), Some(before.ctime_ns));
                 row.verified_ns = None;
@@ -303,13 +299,6 @@ fn describe(row: &mut Row<'_>, now: &Stat, attributes: &Attributes) {
 
 fn signed(number: u64) -> Option<i64> {
     i64::try_from(number).ok()
-}
-
-fn now_ns() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    since.map_or(0, |since| {
-        i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
-    })
 }
 
 /// An absolute path without links, if its file system says so.

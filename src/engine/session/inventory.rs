@@ -12,6 +12,7 @@ use crate::file::FileIndex;
 use crate::hash::{ContentDigest, Digest, SampleDigest};
 
 use super::Session;
+use super::cache_answers::row_of;
 
 /// Files up to this length are read whole instead of sampled: on a spinning disk the seek takes longer, and two samples
 /// take more room than one digest and say less.
@@ -125,17 +126,12 @@ impl Session<'_> {
 
     /// Takes the digests of a file that was read.
     pub fn inventoried(&mut self, file: FileIndex, want: Want, digests: [Option<Digest>; 2]) {
-        let [first, second] = digests.map(|digest| digest.and_then(Digest::sample));
-        let (head, tail) = match want {
-            Want::Tail => (None, first),
-            _ => (first, second),
-        };
-        let content = digests.into_iter().flatten().find_map(Digest::content);
+        let read = row_of(want, digests);
         if let Some(inventory) = &mut self.inventory {
             let known = &mut inventory.known[file.0 as usize];
-            known.head = known.head.or(head);
-            known.tail = known.tail.or(tail);
-            known.content = known.content.or(content);
+            known.head = known.head.or(read.head);
+            known.tail = known.tail.or(read.tail);
+            known.content = known.content.or(read.content);
         }
         self.ask_for_rest(file);
     }

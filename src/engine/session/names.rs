@@ -9,19 +9,20 @@ use std::collections::{HashMap, HashSet};
 use std::ffi::{CStr, CString};
 use std::os::fd::BorrowedFd;
 use std::path::PathBuf;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime};
 
 use rustix::io::{Errno, Result};
 
 use crate::device::Class;
 use crate::event::ProblemKind;
 use crate::file::{
-    DevIndex, DirHandles, DirId, FileIndex, Fingerprint, FolderId, FoundFile, NumberMap, as_listed,
+    DevIndex, DirHandles, DirId, FileIndex, FolderId, FoundFile, NumberMap, as_listed,
 };
 use crate::heartbeat::current;
 use crate::scan::TICK_NS;
 use crate::sys::stat::{self, Stat};
 use crate::tree::Unseen;
+use crate::units::nanoseconds;
 
 use super::Session;
 use super::answers::to_path;
@@ -61,8 +62,7 @@ impl Names {
 
     /// The start of the run, nanoseconds since 1970.
     pub fn began_ns(&self) -> i64 {
-        let since = self.began.1.duration_since(UNIX_EPOCH);
-        since.map_or(0, |since| since.as_nanos() as i64)
+        nanoseconds(self.began.1)
     }
 
     /// The last time that a folder can have and be unchanged since the start; `None` if the clock was set meanwhile.
@@ -71,8 +71,7 @@ impl Names {
         let by_clock = time.elapsed().ok()?;
         let was_set =
             by_clock.abs_diff(instant.elapsed()) > Duration::from_nanos(TICK_NS as u64 / 2);
-        let began = time.duration_since(UNIX_EPOCH).ok()?;
-        (!was_set).then_some(began.as_nanos() as i64 - TICK_NS)
+        (!was_set).then_some(nanoseconds(time) - TICK_NS)
     }
 }
 
@@ -227,10 +226,10 @@ impl Session<'_> {
         let mut entries = Vec::with_capacity(names.len());
         let mut lost = Vec::new();
         for name in &names {
-            match self.look_up(name) {
-                Ok(entry) if self.is_state_of(file, &Fingerprint::from(&entry.stat)) => {
-                    entries.push(entry);
-                }
+            let found = self.look_up(name);
+            let file_table = self.machine.file_table();
+            match found {
+                Ok(entry) if file_table.is_met_by(file, &entry.stat) => entries.push(entry),
                 Ok(_) => lost.push((name, Errno::STALE)),
                 Err(error) => lost.push((name, error)),
             }
@@ -247,12 +246,6 @@ impl Session<'_> {
         for ((dir, name), error) in lost {
             self.lost(*dir, name, error);
         }
-    }
-
-    pub fn is_state_of(&self, record: FileIndex, now: &Fingerprint) -> bool {
-        let file_table = self.machine.file_table();
-        let numbering = file_table.numbering(file_table.volume(record));
-        file_table.fingerprint(record).is_met_by(now, numbering)
     }
 
     fn look_up(&mut self, name: &OwnedName) -> Result<Entry> {
