@@ -80,13 +80,17 @@ impl Reader {
     /// Reads what a file shows, and leaves the answer among the results.
     pub fn show(&mut self, task: &Task, fd: BorrowedFd<'_>, depth: Depth) -> Outcome {
         let access = &self.settings.access;
-        let is_cached = self.uncached_bytes(task, fd) == Some(0);
-        let file = OpenFile::new(fd, task.device.volume, false);
+        let missing = self.uncached_bytes(task, fd);
+        let is_cached = missing == Some(0);
+        let mut file = OpenFile::new(fd, task.device.volume, false);
+        file.drops_behind = self.drops_behind(task, missing);
         let source = MediaFile {
             pays: access.budgets.are_limited() && !is_cached,
             ..MediaFile::new(&file, access, task.expect.size)
         };
-        let shown = match source.shown(depth) {
+        let shown = source.shown(depth);
+        file.leave(task.expect.size);
+        let shown = match shown {
             Ok(shown) => shown,
             Err(LookError::Damaged(why) | LookError::Unsupported(why)) => Shown::Refused(why),
             Err(LookError::Io(error)) => {

@@ -3,6 +3,7 @@
 mod holes;
 mod reading;
 mod scheduler;
+mod shown;
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
