@@ -1,5 +1,6 @@
 //! The totals of a run.
 
+use std::collections::HashMap;
 use std::mem;
 use std::sync::Arc;
 use std::time::Duration;
@@ -160,15 +161,21 @@ pub struct DuplicateSet {
 }
 
 impl DuplicateSet {
-    /// Puts the members into the order of these places.
+    /// Puts the members into the order of these places. Contents are numbered anew, by their first members.
     pub fn put_in_order(&mut self, places: &[usize]) {
-        let mut members = mem::take(&mut self.members);
-        let taken = places.iter().map(|&place| mem::take(&mut members[place]));
-        self.members = taken.collect();
-        if !self.alike.is_empty() {
-            let mut alike = mem::take(&mut self.alike);
-            let taken = places.iter().map(|&place| mem::take(&mut alike[place]));
-            self.alike = taken.collect();
+        fn ordered<T: Default>(mut items: Vec<T>, places: &[usize]) -> Vec<T> {
+            let taken = places.iter().map(|&place| mem::take(&mut items[place]));
+            taken.collect()
+        }
+        self.members = ordered(mem::take(&mut self.members), places);
+        if self.alike.is_empty() {
+            return;
+        }
+        self.alike = ordered(mem::take(&mut self.alike), places);
+        let mut numbers = HashMap::new();
+        for file in &mut self.alike {
+            let next = numbers.len() as u32;
+            file.content = *numbers.entry(file.content).or_insert(next);
         }
     }
 }
@@ -178,7 +185,7 @@ impl DuplicateSet {
 pub struct AlikeFile {
     /// Its length, bytes.
     pub size: u64,
-    /// Members of equal content have one number.
+    /// Members of equal content have one number, from 0 in the order of their first members.
     pub content: u32,
     /// Digests of its parts.
     pub parts: PartDigests,

@@ -108,18 +108,20 @@ impl Text {
     /// A set of files that are not equal: it is not read back.
     fn alike(&mut self, out: &mut dyn Write, set: &DuplicateSet) -> io::Result<()> {
         let mut text = String::new();
-        let contents = set
-            .alike
-            .last()
-            .map_or(0, |last| u64::from(last.content) + 1);
-        let _ = write!(text, "the same but for tags * {contents}, reclaimable ");
+        let contents = set.alike.iter().map(|alike| alike.content + 1).max();
+        let _ = write!(
+            text,
+            "the same but for tags * {}, reclaimable ",
+            contents.unwrap_or(0)
+        );
         self.push_size(set.reclaimable, &mut text);
         text.push('\n');
-        let mut before = None;
+        let mut shown = 0;
         let described = alike::describe(&set.alike.iter().collect::<Vec<_>>());
         for ((member, alike), said) in set.members.iter().zip(&set.alike).zip(described) {
-            let is_copy = before.replace(alike.content) == Some(alike.content);
             let number = u64::from(alike.content) + 1;
+            let is_copy = number <= shown;
+            shown = shown.max(number);
             for (nth, name) in (u64::from(is_copy)..).zip(&member.names) {
                 self.name(&mut text, number, nth, name);
             }

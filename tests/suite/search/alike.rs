@@ -120,6 +120,33 @@ fn text_says_what_tells_them_apart() {
     assert_eq!(lines, expected, "{report}");
 }
 
+/// `--keep` puts another file first; numbers and marks follow.
+#[test]
+fn rules_decide_which_is_first() {
+    let stage = Stage::new(library());
+    let run = stage
+        .seekless("find --ignore-tags --keep")
+        .arg("under camera");
+    let report = run.run().exits(0).stdout_text();
+    let (_, alike) = report
+        .split_once("\n\n# ")
+        .expect("a set after the first one");
+    let lines: Vec<&str> = alike.lines().take(10).collect();
+    let expected = [
+        "the same but for tags * 4, reclaimable 8.2 kB (8192 bytes)",
+        "#   1 * ./camera/sea.jpg",
+        "#       171 B; 1 tag; no date; no rating",
+        "#   2   ./rated/sea.jpg",
+        "#       295 B; 3 tags; taken 2024-05-01; rating 4",
+        "#   1 = ./backup/sea.jpg",
+        "#   3   ./phone/moving.jpg",
+        "#       177 B; 1 tag; no date; no rating; other parts beside the picture",
+        "#   4   ./phone/turned.jpg",
+        "#       171 B; 1 tag; no date; no rating; another orientation",
+    ];
+    assert_eq!(lines, expected, "{report}");
+}
+
 #[test]
 fn what_cannot_tell_them_apart_is_refused() {
     let stage = Stage::new(library());
