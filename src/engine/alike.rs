@@ -4,7 +4,6 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::io;
 
-use super::config::IgnoreTags;
 use super::deliver::{About, Deliverer, Tables};
 use super::order;
 use crate::decide::AlikeFile;
@@ -21,8 +20,21 @@ pub struct ShownContent {
     pub tags: Tags,
 }
 
-/// Contents that show the same.
-pub struct AlikeDraft(pub Vec<ShownContent>);
+/// Puts contents apart that have other parts beside the picture: an action leaves none of them in place of another.
+pub fn apart(contents: Vec<ShownContent>) -> impl Iterator<Item = Vec<ShownContent>> {
+    let contents = contents
+        .into_iter()
+        .map(|content| (content.parts.others, content));
+    by_key(contents).filter(|contents| contents.len() > 1)
+}
+
+fn by_key<K: Ord, T>(items: impl Iterator<Item = (K, T)>) -> impl Iterator<Item = Vec<T>> {
+    let mut by_key: BTreeMap<K, Vec<T>> = BTreeMap::new();
+    for (key, item) in items {
+        by_key.entry(key).or_default().push(item);
+    }
+    by_key.into_values()
+}
 
 /// Sorts contents that show the same, and the files of each.
 fn put_best_first(contents: &mut Vec<ShownContent>, tables: &Tables<'_>) {
@@ -48,24 +60,10 @@ fn put_best_first(contents: &mut Vec<ShownContent>, tables: &Tables<'_>) {
 }
 
 impl Deliverer<'_> {
-    /// True if no file may be in two sets.
-    pub fn joins_alike(&self) -> bool {
-        self.config.ignore_tags == IgnoreTags::Joined
-    }
-
-    /// Leaves the sets of these files to the sets of files that are alike.
-    pub fn leave_to(&mut self, alike: &[AlikeDraft]) {
-        let contents = alike.iter().flat_map(|draft| &draft.0);
-        self.joined = contents
-            .flat_map(|content| &content.files)
-            .copied()
-            .collect();
-    }
-
     /// Hands over sets of files that show the same: in each, those with most tags first.
-    pub fn alike(&mut self, drafts: Vec<AlikeDraft>, tables: &Tables<'_>) -> io::Result<()> {
+    pub fn alike(&mut self, drafts: Vec<Vec<ShownContent>>, tables: &Tables<'_>) -> io::Result<()> {
         let mut sets = Vec::new();
-        for AlikeDraft(mut contents) in drafts {
+        for mut contents in drafts {
             put_best_first(&mut contents, tables);
             let files = contents.iter().flat_map(|content| &content.files).copied();
             let files: Vec<FileIndex> = files.collect();
@@ -110,13 +108,11 @@ impl Deliverer<'_> {
 
     /// Bytes that are freed if one file of each kind of parts stays: no action leaves one in place of another kind.
     fn reclaimable(&self, contents: &[ShownContent], tables: &Tables<'_>) -> u64 {
-        let mut by_others: BTreeMap<_, Vec<FileIndex>> = BTreeMap::new();
-        for ShownContent { files, parts, .. } in contents {
-            by_others.entry(parts.others).or_default().extend(files);
-        }
-        let freed = by_others
-            .values()
-            .flat_map(|files| self.freed(files, tables));
+        let files = contents.iter().flat_map(|content| {
+            let files = content.files.iter();
+            files.map(|&file| (content.parts.others, file))
+        });
+        let freed = by_key(files).flat_map(|files| self.freed(&files, tables));
         freed.fold(0, |sum, (_, bytes)| sum.saturating_add(bytes))
     }
 }

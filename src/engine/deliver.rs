@@ -150,14 +150,12 @@ impl KeptSet {
 
 /// Makes sets and hands them over.
 pub struct Deliverer<'a> {
-    pub(super) config: &'a Config,
+    config: &'a Config,
     delivery: Delivery,
     pub(super) sink: &'a mut Sink<'a>,
     kept: KeptSets,
     /// Sets whose members have to be compared first.
     pub unverified: Vec<SetDraft>,
-    /// Files whose sets are parts of sets of files that are alike.
-    pub(super) joined: HashSet<FileIndex>,
     /// The set that was handed over last: its room is used again.
     pub(super) set: DuplicateSet,
     /// Counts of what was delivered.
@@ -172,7 +170,6 @@ impl<'a> Deliverer<'a> {
             sink,
             kept: KeptSets::default(),
             unverified: Vec::new(),
-            joined: HashSet::new(),
             set: DuplicateSet::default(),
             summary: Summary::default(),
         }
@@ -291,15 +288,20 @@ impl<'a> Deliverer<'a> {
         freed(files, stays, file_table, tables.volumes, open)
     }
 
-    /// Hands over the sets that were kept for the end.
-    pub fn finish(&mut self, tables: &Tables<'_>) -> io::Result<()> {
+    /// Hands over the sets that were kept for the end, but for those whose first file is left out.
+    pub fn finish(
+        &mut self,
+        is_left_out: impl Fn(FileIndex) -> bool,
+        tables: &Tables<'_>,
+    ) -> io::Result<()> {
         let file_table = tables.machine.file_table();
-        let KeptSets { sets, files } = mem::take(&mut self.kept);
+        let KeptSets { mut sets, files } = mem::take(&mut self.kept);
         let order = match self.delivery {
             Delivery::Sorted(order) => order,
             Delivery::AsFinal => SetOrder::default(),
         };
         let first = |kept: &KeptSet| files[kept.start as usize];
+        sets.retain(|kept| !is_left_out(first(kept)));
         let facts = |kept: &KeptSet| SetFacts {
             reclaimable: kept.about.reclaimable,
             size: file_table.size(first(kept)),
@@ -315,9 +317,6 @@ impl<'a> Deliverer<'a> {
             file_table,
             tables.dirs,
         );
-        let is_joined = |kept: &KeptSet| self.joined.contains(&first(kept));
-        let mut sets = sets;
-        sets.retain(|kept| !is_joined(kept));
         for (nth, kept) in sets.iter().enumerate() {
             if nth.is_multiple_of(PREFETCHED) {
                 let next = sets[nth..].iter().take(PREFETCHED);

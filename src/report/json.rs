@@ -21,7 +21,7 @@ use crate::media::{Other, Tags};
 /// Writes sets as they come, so that their number does not matter.
 pub struct Json {
     objects: Objects<'static>,
-    /// Sets of files that are alike, for the end of a document; `None` if nobody asked for them.
+    /// Sets of files that are alike, for the end of a document; `None` if there is none, or nobody asked for them.
     alike: Option<Vec<DuplicateSet>>,
 }
 
@@ -45,7 +45,8 @@ fn start<T>(rest: T) -> Start<T> {
 
 impl Report for Json {
     fn begin(&mut self, out: &mut dyn Write, header: &Header) -> io::Result<()> {
-        self.alike = header.options.ignore_tags.then(Vec::new);
+        let is_document = self.objects.layout() == Layout::Document;
+        self.alike = (is_document && header.options.ignore_tags).then(Vec::new);
         match self.objects.layout() {
             Layout::Lines => self.objects.begin(out, "header", &start(header)),
             Layout::Document => self
@@ -58,13 +59,11 @@ impl Report for Json {
         if set.alike.is_empty() {
             return self.objects.item(out, &SetRecord(set));
         }
-        match self.objects.layout() {
-            Layout::Lines => write_line(out, "alike", &AlikeRecord::of(set)),
-            Layout::Document => {
-                self.alike.get_or_insert_default().push(set.clone());
-                Ok(())
-            }
+        match &mut self.alike {
+            Some(alike) => alike.push(set.clone()),
+            None => write_line(out, "alike", &AlikeRecord::of(set))?,
         }
+        Ok(())
     }
 
     fn end(&mut self, out: &mut dyn Write, summary: &Summary) -> io::Result<()> {
@@ -73,17 +72,11 @@ impl Report for Json {
             incomplete,
             summary,
         };
-        let alike = self.alike.as_ref();
-        match alike.filter(|_| self.objects.layout() == Layout::Document) {
+        match &self.alike {
             Some(alike) => {
                 let alike = alike.iter().map(AlikeRecord::of).collect();
-                self.objects.end_document(
-                    out,
-                    &End {
-                        alike,
-                        summary: record,
-                    },
-                )
+                let summary = record;
+                self.objects.end_document(out, &End { alike, summary })
             }
             None => self.objects.end(out, "summary", &record),
         }

@@ -43,7 +43,8 @@ impl Pair {
         Ok(hasher.map(|hasher| hasher.finalize().into()))
     }
 
-    /// Reads what the two files show, and checks that it is the same, with all parts beside the picture. Returns the digest of the victim's bytes, if it is `wanted`.
+    /// Reads what the two files show, and checks that it is the same, with all parts beside the picture. Returns the
+    /// digest of the victim's bytes, if it is `wanted`.
     ///
     /// [`Pair::as_compared`] has to follow, right before the act.
     pub fn compare_shown(&self, wanted: bool) -> Result<Option<ContentDigest>, Reason> {

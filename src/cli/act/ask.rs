@@ -3,10 +3,10 @@
 use std::convert::Infallible;
 
 use seekless::action::plan::{Choice, Fate, Plan, SetPlan};
-use seekless::report::alike::describe;
 use seekless::report::escape::escape;
 use seekless::units::{Bytes, count};
 
+use super::rows::tags;
 use crate::cli::front::problems::typed;
 use crate::cli::terminal::{self, console};
 
@@ -71,13 +71,7 @@ fn show(set: &SetPlan, number: u64, total: usize) {
         count(set.files.len() as u64),
         Bytes(set.size),
     ));
-    let alike: Vec<_> = set
-        .files
-        .iter()
-        .filter_map(|file| file.alike.as_deref())
-        .collect();
-    let mut tags = describe(&alike).into_iter();
-    for (index, file) in set.files.iter().enumerate() {
+    for ((index, file), tags) in set.files.iter().enumerate().zip(tags(set)) {
         let mark = if matches!(file.fate, Fate::Keep(_)) {
             '*'
         } else {
@@ -87,7 +81,7 @@ fn show(set: &SetPlan, number: u64, total: usize) {
             let mark = if nth == 0 { mark } else { '=' };
             console::line(&format!("  {:2} {mark} {}", index + 1, escape(name.path())));
         }
-        if let Some(tags) = file.alike.as_ref().and_then(|_| tags.next()) {
+        if let Some(tags) = tags {
             console::line(&format!("         {tags}"));
         }
         if let Fate::Keep(why) = &file.fate {

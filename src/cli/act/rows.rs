@@ -45,17 +45,22 @@ pub fn takes_part(set: &SetPlan) -> bool {
     set.acts() || !set.left.is_empty() || set.files.iter().any(is_left)
 }
 
-/// The rows of a set.
-pub fn rows<'a>(run: &ActRun, action: ActionKind, set: &'a SetPlan) -> Vec<Row<'a>> {
-    let mut rows = Vec::new();
+/// For each file of a set, what tells it from others that are the same but for their tags.
+pub fn tags(set: &SetPlan) -> Vec<Option<String>> {
     let alike: Vec<&AlikeFile> = set
         .files
         .iter()
         .filter_map(|file| file.alike.as_deref())
         .collect();
     let mut tags = describe(&alike).into_iter();
-    for (number, file) in (1..).zip(&set.files) {
-        let mut tags = file.alike.as_ref().and_then(|_| tags.next());
+    let of = |file: &PlannedFile| file.alike.as_ref().and_then(|_| tags.next());
+    set.files.iter().map(of).collect()
+}
+
+/// The rows of a set.
+pub fn rows<'a>(run: &ActRun, action: ActionKind, set: &'a SetPlan) -> Vec<Row<'a>> {
+    let mut rows = Vec::new();
+    for ((number, file), mut tags) in (1..).zip(&set.files).zip(tags(set)) {
         for (nth, name) in file.names.iter().enumerate() {
             let mut row = row(set, file, name, nth, action);
             row.file = Some(number);

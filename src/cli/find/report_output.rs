@@ -235,9 +235,11 @@ fn work(summary: &Summary) -> Vec<String> {
         let files = counted(
             refused,
             "picture, film or sound",
-            "pictures, films and sounds",
+            "pictures, films or sounds",
         );
-        lines.push(format!("Compared {files} with the tags (named above)."));
+        lines.push(format!(
+            "Could not tell the tags of {files} from the rest (named above)."
+        ));
     }
     lines.push(format!("Listed them in {:.1?}.", summary.scan_time));
     for stage in summary.stages.iter().filter(|stage| stage.files > 0) {

@@ -1,12 +1,12 @@
 //! Finds pictures, films and sound that are the same but for their tags, once all contents are known: one file of each
 //! content is looked at.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::mem;
 
 use crate::cache::{Row, ShownRow};
 use crate::decide::{Unread, Want};
-use crate::engine::alike::{AlikeDraft, ShownContent};
+use crate::engine::alike::{ShownContent, apart};
 use crate::engine::config::IgnoreTags;
 use crate::file::FileIndex;
 use crate::media::{PartDigests, RULES, Tags, may_be_media};
@@ -212,9 +212,9 @@ impl Session<'_> {
     }
 
     /// The contents that show the same as others, in the order of their first files.
-    pub(super) fn alike_sets(&mut self) -> Vec<AlikeDraft> {
+    pub(super) fn alike_sets(&mut self) -> Vec<Vec<ShownContent>> {
         let by_picture = mem::take(&mut self.alike.by_picture).into_values();
-        let mut sets: Vec<AlikeDraft> = Vec::new();
+        let mut sets: Vec<Vec<ShownContent>> = Vec::new();
         let was_interrupted = self.control.is_cancelled();
         for found in by_picture.filter(|found| found.len() > 1) {
             // Which one is best, only the tags say.
@@ -231,25 +231,11 @@ impl Session<'_> {
                 contents.push(ShownContent { files, parts, tags });
             }
             if self.config.ignore_tags == IgnoreTags::Joined {
-                sets.extend(apart(contents).map(AlikeDraft));
+                sets.extend(apart(contents));
             } else {
-                sets.push(AlikeDraft(contents));
+                sets.push(contents);
             }
         }
         sets
     }
-}
-
-/// Puts contents apart that have other parts beside the picture: an action leaves none of them in place of another.
-fn apart(contents: Vec<ShownContent>) -> impl Iterator<Item = Vec<ShownContent>> {
-    let mut by_others: BTreeMap<_, Vec<ShownContent>> = BTreeMap::new();
-    for content in contents {
-        by_others
-            .entry(content.parts.others)
-            .or_default()
-            .push(content);
-    }
-    by_others
-        .into_values()
-        .filter(|contents| contents.len() > 1)
 }

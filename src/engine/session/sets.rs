@@ -1,9 +1,10 @@
 //! Delivers the sets of final sizes: settles the names of their files, and has them compared first if requested.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::{io, iter};
 
 use crate::decide::{ClassId, Want};
+use crate::engine::config::IgnoreTags;
 use crate::engine::deliver::{Deliverer, SetDraft, Tables};
 use crate::event::ProblemKind;
 use crate::file::FileIndex;
@@ -178,11 +179,11 @@ impl Session<'_> {
             self.deliver_verified()?;
         }
         let alike = self.alike_sets();
+        let joins = self.config.ignore_tags == IgnoreTags::Joined;
+        let joined = alike.iter().filter(|_| joins).flatten();
+        let joined: HashSet<FileIndex> = joined.flat_map(|it| &it.files).copied().collect();
         self.deliver(|deliverer, tables| {
-            if deliverer.joins_alike() {
-                deliverer.leave_to(&alike);
-            }
-            deliverer.finish(tables)?;
+            deliverer.finish(|file| joined.contains(&file), tables)?;
             deliverer.alike(alike, tables)
         })
     }

@@ -156,6 +156,11 @@ fn a_clipped_name_that_may_mean_two_photos_belongs_to_none() {
     assert_eq!(stage.names(), [&one[..], two, &json]);
 }
 
+fn below_a(stage: &Stage) -> Vec<String> {
+    let names = stage.names().into_iter();
+    names.filter(|name| name.starts_with("a/")).collect()
+}
+
 /// In the other folder, each group lacks its last file.
 #[test]
 fn no_file_about_an_exported_photo_is_left_alone() {
@@ -190,12 +195,8 @@ fn no_file_about_an_exported_photo_is_left_alone() {
     }
     let stage = Stage::new(tree);
     stage.run("remove -y --reference b a b").exits(0);
-    let below_a = stage
-        .names()
-        .into_iter()
-        .filter(|name| name.starts_with("a/"));
     before.sort();
-    assert_eq!(below_a.collect::<Vec<_>>(), before);
+    assert_eq!(below_a(&stage), before);
 }
 
 #[test]
@@ -210,12 +211,7 @@ fn an_edited_photo_with_a_file_about_it_is_a_group_of_its_own() {
     }
     let stage = Stage::new(tree);
     stage.run("remove -y --reference b a b").exits(0);
-    let below_a = stage
-        .names()
-        .into_iter()
-        .filter(|name| name.starts_with("a/"));
-    let below_a: Vec<String> = below_a.collect();
-    assert_eq!(below_a, ["a/a-edited.jpg", "a/a-edited.jpg.json"]);
+    assert_eq!(below_a(&stage), ["a/a-edited.jpg", "a/a-edited.jpg.json"]);
 }
 
 /// What a folder holds that cannot be listed, nobody knows.
