@@ -36,15 +36,15 @@ fn hex(digest: [u8; 32]) -> String {
 
 /// Digest of a part, as text; nothing for one that is empty.
 fn digest(media: &Media, part: &media::Part, source: &dyn Source) -> io::Result<String> {
-    match part.is_empty() {
-        true => Ok("-".to_owned()),
-        false => Ok(hex(part.digest(media.format.domain(), source)?)),
+    match part.length() {
+        0 => Ok("-".to_owned()),
+        _ => Ok(hex(part.digest(media.format.domain(), source)?)),
     }
 }
 
 fn look(path: &str) -> io::Result<String> {
-    let file = std::fs::File::open(path)?;
-    let media = match media::look(&file) {
+    let bytes = &std::fs::read(path)?[..];
+    let media = match media::look(&bytes) {
         Ok(Some(media)) => media,
         Ok(None) => return Ok("none".to_owned()),
         Err(error) => return Ok(error.to_string()),
@@ -52,7 +52,7 @@ fn look(path: &str) -> io::Result<String> {
     let mut text = format!("{:?}", media.format);
     let parts = &media.parts;
     for part in parts.all() {
-        text += &format!("\t{} {}", part.length(), digest(&media, part, &file)?);
+        text += &format!("\t{} {}", part.length(), digest(&media, part, &bytes)?);
     }
     Ok(text)
 }

@@ -8,7 +8,7 @@ use super::payload::Media;
 use super::source::Source;
 
 /// A part that may differ between files that show the same picture.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Other {
     /// How it is turned or mirrored for display.
     Orientation,
@@ -60,15 +60,14 @@ impl PartDigests {
     /// # Errors
     /// Those of the source.
     pub fn of(media: &Media, source: &dyn Source) -> io::Result<Self> {
-        let parts = &media.parts;
+        let [picture, others @ ..] = media.parts.all();
         let digest = |part: &Part| part.digest(media.format.domain(), source);
-        let others = [&parts.orientation, &parts.colour, &parts.notes, &parts.more];
         let mut digests = [[0; 16]; 4];
         for (to, part) in digests.iter_mut().zip(others) {
             to.copy_from_slice(&digest(part)?[..16]);
         }
         Ok(Self {
-            picture: digest(&parts.picture)?,
+            picture: digest(picture)?,
             others: digests,
         })
     }

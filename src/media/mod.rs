@@ -14,10 +14,9 @@ mod span;
 mod tags;
 
 pub use digests::{Other, PartDigests, key, may_be_media};
-pub use part::{Part, Piece};
-pub use payload::{Blocks, Format, Media, Parts, RULES};
+pub use part::Part;
+pub use payload::{Format, Media, RULES};
 pub use source::{HEAD as HEADERS, LookError, Result, Source};
-pub use span::Span;
 pub use tags::Tags;
 
 use payload::Draft;

@@ -6,7 +6,6 @@ use super::source::Source;
 use super::span::Span;
 
 /// What is hashed next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Piece<'a> {
     /// Bytes that stand for structure: names, lengths, normalised headers.
     Literal(&'a [u8]),
@@ -98,10 +97,6 @@ impl Part {
         self.from_file
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.length == 0
-    }
-
     /// What is hashed, in order.
     pub fn pieces(&self) -> impl Iterator<Item = Piece<'_>> {
         let mut rest = &self.literals[..];
@@ -115,9 +110,9 @@ impl Part {
         })
     }
 
-    /// Hashes the pieces with a purpose, which is a domain of the hash.
-    pub fn digest(&self, purpose: &str, source: &(impl Source + ?Sized)) -> io::Result<[u8; 32]> {
-        let mut hasher = blake3::Hasher::new_derive_key(purpose);
+    /// Hashes the pieces in a domain.
+    pub fn digest(&self, domain: &str, source: &dyn Source) -> io::Result<[u8; 32]> {
+        let mut hasher = blake3::Hasher::new_derive_key(domain);
         let mut buffer = vec![0; 64 << 10];
         for piece in self.pieces() {
             match piece {

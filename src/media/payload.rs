@@ -4,7 +4,7 @@ use super::part::Part;
 use super::span::Span;
 
 /// A format that the parts of a file are known for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     Jpeg,
     Png,
@@ -107,7 +107,7 @@ pub struct Blocks {
 }
 
 /// A file while it is looked at.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Draft {
     pub parts: Parts,
     pub blocks: Blocks,

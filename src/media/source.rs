@@ -26,17 +26,7 @@ impl Source for &[u8] {
     }
 }
 
-impl Source for std::fs::File {
-    fn length(&self) -> u64 {
-        self.metadata().map_or(0, |metadata| metadata.len())
-    }
-
-    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
-        std::os::unix::fs::FileExt::read_exact_at(self, buffer, offset)
-    }
-}
-
-/// Why a file has no payload of its own: it is an ordinary file.
+/// Why the parts of a file are not known: it is compared as an ordinary file.
 #[derive(Debug, thiserror::Error)]
 pub enum LookError {
     /// It contradicts its format.

@@ -64,7 +64,7 @@ fn every_byte_belongs_to_a_part_unless_it_is_harmless() {
 
 #[test]
 fn the_length_of_a_part_is_that_of_what_is_hashed() {
-    use super::super::Piece;
+    use super::super::part::Piece;
     for (name, made) in made::all() {
         let parts = known(&made).parts;
         for part in parts.all() {
