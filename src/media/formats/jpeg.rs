@@ -22,8 +22,8 @@ struct Seen {
     /// All data is in one scan, unless further ones repeat a component.
     is_sequential: bool,
     icc: Vec<Span>,
-    /// Length of the first picture, and the list of all pictures.
-    pictures: Option<u64>,
+    /// Length of the first picture, as the list of all pictures has it.
+    first_length: Option<u64>,
 }
 
 impl Seen {
@@ -41,12 +41,11 @@ pub fn parse(reader: &mut Reader, draft: &mut Draft) -> Result<bool> {
     let mut seen = Seen::default();
     let span = reader.whole();
     let mut rest = span.skip(2);
-    let scans = loop {
+    let scan = loop {
         rest = skip_fill(reader, rest)?;
-        let segment = segment(reader, rest)?;
-        let marker = reader.big(rest.start + 1, 1)? as u8;
+        let (marker, segment) = segment(reader, rest)?;
         if marker == 0xDA {
-            break rest;
+            break segment;
         }
         reader.count(1)?;
         take_segment(reader, marker, segment, &mut seen, draft)?;
@@ -61,8 +60,8 @@ pub fn parse(reader: &mut Reader, draft: &mut Draft) -> Result<bool> {
     if !seen.icc.is_empty() {
         draft.parts.colour.put_spans(b"icc", &seen.icc);
     }
-    let end = end_of_image(reader, span, scans, &seen)?;
-    let scans = Span::between(scans.start, end);
+    let end = end_of_image(reader, scan, &seen)?;
+    let scans = Span::between(scan.start, end);
     draft.parts.picture.put_span(b"scans", scans);
     if end < span.end() {
         let after = Span::between(end, span.end());
@@ -80,8 +79,8 @@ fn skip_fill(reader: &mut Reader, mut rest: Span) -> Result<Span> {
     Ok(rest)
 }
 
-/// The segment at the start of a span, with its marker.
-fn segment(reader: &mut Reader, rest: Span) -> Result<Span> {
+/// The segment at the start of a span, from its marker on; and which marker that is.
+fn segment(reader: &mut Reader, rest: Span) -> Result<(u8, Span)> {
     let mut fields = Fields::new(reader, rest);
     let [mark, marker] = fields.bytes()?;
     let length = fields.number(2)?;
@@ -89,7 +88,8 @@ fn segment(reader: &mut Reader, rest: Span) -> Result<Span> {
     if mark != 0xFF || !has_length || length < 2 {
         return damaged("a JPEG segment is not sound");
     }
-    Fields::new(fields.reader, rest).span(2 + length)
+    let segment = Fields::new(fields.reader, rest).span(2 + length)?;
+    Ok((marker, segment))
 }
 
 /// Takes one segment before the first scan.
@@ -175,11 +175,11 @@ fn take_pictures(
                 draft.parts.more.put_span(&name, entry.value);
                 continue;
             }
-            let list = reader.bytes(entry.value)?.to_vec();
+            let list = reader.bytes(entry.value)?;
             for (n, one) in list.chunks_exact(16).enumerate() {
                 let first = found.order.number(&one[4..8]);
                 let length = if n == 0 { 0 } else { first };
-                seen.pictures = seen.pictures.or(Some(first));
+                seen.first_length = seen.first_length.or(Some(first));
                 let picture = [&one[..4], &length.to_le_bytes(), &one[12..]].concat();
                 draft.parts.more.put(b"picture", &picture);
             }
@@ -190,20 +190,18 @@ fn take_pictures(
 
 const END: [u8; 2] = [0xFF, 0xD9];
 
-/// The offset after the end of the image.
+/// The offset after the end of the image, whose first scan begins with this header.
 ///
 /// An image that ends with the file is taken as it is. So is one whose length the file names: the data of a single scan
 /// can have no marker of an end inside, so the end named is the true one or lies after it. In all others the end is
 /// searched for.
-fn end_of_image(reader: &mut Reader, span: Span, scans: Span, seen: &Seen) -> Result<u64> {
-    let header = segment(reader, scans)?;
-    let end = span.end();
-    match seen.pictures {
+fn end_of_image(reader: &mut Reader, header: Span, seen: &Seen) -> Result<u64> {
+    let end = reader.whole().end();
+    match seen.first_length {
         None if reader.has(end - 2, &END)? => return Ok(end),
-        Some(length) if seen.is_sequential => {
+        Some(next) if seen.is_sequential => {
             let in_first = reader.big(header.start + 4, 1)?;
-            let next = span.start.saturating_add(length);
-            let is_inside = header.end() + 2 <= next && next <= span.end() - 2;
+            let is_inside = header.end() + 2 <= next && next <= end - 2;
             if in_first == seen.components.len() as u64
                 && is_inside
                 && reader.has(next - 2, &END)?
@@ -214,7 +212,7 @@ fn end_of_image(reader: &mut Reader, span: Span, scans: Span, seen: &Seen) -> Re
         }
         _ => {}
     }
-    search_end(reader, scans.skip(header.length))
+    search_end(reader, Span::between(header.end(), end))
 }
 
 /// Searches data of scans for the marker that ends the image.
@@ -235,7 +233,7 @@ fn search_end(reader: &mut Reader, mut rest: Span) -> Result<u64> {
             0xFF | 0x01 => rest = rest.skip(1),
             _ => {
                 reader.count(1)?;
-                let segment = segment(reader, rest)?;
+                let (_, segment) = segment(reader, rest)?;
                 rest = rest.skip(segment.length);
             }
         }
