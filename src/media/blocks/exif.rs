@@ -131,12 +131,14 @@ fn take_tag(
     let name = name(found, directory, entry);
     let parts = &mut draft.parts;
     match (directory.kind, entry.tag) {
-        (kind, XMP) if is_harmless(kind, XMP, is_beside) => draft.blocks.xmp.push(entry.value),
-        (kind, IPTC) if is_harmless(kind, IPTC, is_beside) => draft.blocks.iptc.push(entry.value),
         (_, DESCRIPTION) if !is_beside && !is_prose(reader, entry.value)? => {
             parts.picture.put_span(&name, entry.value);
         }
-        (kind, tag) if is_harmless(kind, tag, is_beside) => {}
+        (kind, tag) if is_harmless(kind, tag, is_beside) => match tag {
+            XMP => draft.blocks.xmp.push(entry.value),
+            IPTC => draft.blocks.iptc.push(entry.value),
+            _ => {}
+        },
         (Kind::Chain(0), ORIENTATION) => draft.orientation = Some(short(reader, found, entry)?),
         // White point, primaries, profile; colour space, gamma; the name of the colour space.
         (Kind::Chain(_) | Kind::Sub, 0x013E | 0x013F | 0x8773)
@@ -217,7 +219,7 @@ fn is_usual_colour(reader: &mut Reader, found: &Directories, entry: Entry) -> Re
     })
 }
 
-/// The first number of a value, if it is a short one.
+/// The first number of a value; the greatest there is for one that is greater.
 fn short(reader: &mut Reader, found: &Directories, entry: Entry) -> Result<u16> {
     let most = if entry.kind == 3 { 2 } else { 4 };
     let length = entry.value.length.min(most);

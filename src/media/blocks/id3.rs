@@ -29,10 +29,13 @@ fn length_of_v2(reader: &mut Reader, at: u64) -> Result<Option<u64>> {
         return Ok(None);
     }
     let footer = if head[5] & 0x10 == 0 { 0 } else { 10 };
-    let size = size
-        .iter()
-        .fold(0, |size, byte| size << 7 | u64::from(*byte));
-    Ok(Some(10 + size + footer))
+    Ok(Some(10 + synchsafe(size) + footer))
+}
+
+/// The number in bytes of which each has seven bits.
+pub fn synchsafe(bytes: &[u8]) -> u64 {
+    let join = |number: u64, byte: &u8| number << 7 | u64::from(*byte);
+    bytes.iter().fold(0, join)
 }
 
 /// Takes ID3v1, APEv2 and Lyrics3v2 at the end away, in whatever order.

@@ -90,17 +90,16 @@ fn take_movie(reader: &mut Reader, moov: IsoBox, draft: &mut Draft) -> Result<()
             _ => {}
         }
     }
-    let mut shown = Vec::new();
+    let mut is_shown = false;
     for wanted in [b"vide", b"soun"] {
-        let first = tracks.iter().position(|(kind, _)| kind == wanted);
-        shown.extend(first.map(|n| tracks.remove(n).1));
+        if let Some(first) = tracks.iter().position(|(kind, _)| kind == wanted) {
+            draft.parts.picture.append(&tracks.remove(first).1);
+            is_shown = true;
+        }
     }
-    if shown.is_empty() {
+    if !is_shown {
         return unsupported("a film without picture and sound");
     }
-    shown
-        .iter()
-        .for_each(|part| draft.parts.picture.append(part));
     for (_, part) in tracks {
         draft.parts.more.append(&part);
     }

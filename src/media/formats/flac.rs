@@ -14,7 +14,6 @@ pub fn parse(reader: &mut Reader, draft: &mut Draft) -> Result<bool> {
     let whole = reader.whole();
     let sound = id3::skip_front(reader, whole, draft)?;
     if !reader.has(sound.start, b"fLaC")? {
-        draft.blocks.id3.clear();
         return Ok(false);
     }
     let mut fields = Fields::new(reader, sound.skip(4));

@@ -133,15 +133,11 @@ pub fn read(reader: &mut Reader, media: &Media) -> Result<Tags> {
     let mut keywords: Vec<String> = found.all(KEYWORD).cloned().collect();
     keywords.sort();
     keywords.dedup();
-    let (maker, camera) = (found.first(MAKER), found.first(CAMERA));
-    let is_named = |camera: &str| {
-        maker
-            .as_ref()
-            .is_none_or(|maker| camera.starts_with(&**maker))
-    };
-    let camera = match (&maker, camera) {
-        (Some(maker), Some(camera)) if !is_named(&camera) => Some(format!("{maker} {camera}")),
-        (_, camera) => camera.or(maker),
+    let camera = match (found.first(MAKER), found.first(CAMERA)) {
+        (Some(maker), Some(camera)) if !camera.starts_with(&maker) => {
+            Some(format!("{maker} {camera}"))
+        }
+        (maker, camera) => camera.or(maker),
     };
     Ok(Tags {
         date: found.first(DATE),

@@ -1,7 +1,6 @@
 //! Tags of sounds and films: Vorbis comments, ID3, boxes.
 
-use super::super::blocks::boxes;
-use super::super::blocks::comments;
+use super::super::blocks::{boxes, comments, id3};
 use super::super::fields::Fields;
 use super::super::source::{Order, Reader, Result};
 use super::super::span::Span;
@@ -25,11 +24,10 @@ pub fn read_id3(reader: &mut Reader, block: Span, found: &mut Found) -> Result<(
         fields.reader.count(1)?;
         let name: [u8; 4] = fields.bytes()?;
         let size: [u8; 4] = fields.bytes()?;
-        // From the fourth version on, a byte has seven bits.
-        let bits = if version > 3 { 7 } else { 8 };
-        let size = size
-            .iter()
-            .fold(0, |size, byte| size << bits | u64::from(*byte));
+        let size = match version {
+            3 => Order::Big.number(&size),
+            _ => id3::synchsafe(&size),
+        };
         fields.span(2)?;
         let value = fields.span(size)?;
         let value = id3_text(fields.reader, value)?;
