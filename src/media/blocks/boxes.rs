@@ -24,20 +24,20 @@ pub fn read(reader: &mut Reader, span: Span) -> Result<Vec<IsoBox>> {
     let mut boxes = Vec::new();
     let mut fields = Fields::new(reader, span);
     while fields.rest.length > 0 {
-        let start = fields.rest;
+        let rest = fields.rest;
         // Lists of QuickTime end with four zero bytes.
-        if start.length < 8 && fields.reader.is_zero(start)? {
+        if rest.length < 8 && fields.reader.is_zero(rest)? {
             break;
         }
         fields.reader.count(WEIGHT)?;
         let short = fields.number(4)?;
         let kind = fields.bytes()?;
         let length = match short {
-            0 => start.length,
+            0 => rest.length,
             1 => fields.number(8)?,
             short => short,
         };
-        let header = fields.rest.start - start.start;
+        let header = fields.rest.start - rest.start;
         let Some(length_of_body) = length.checked_sub(header) else {
             return damaged("a box ends before its header");
         };

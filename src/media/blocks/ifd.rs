@@ -32,7 +32,7 @@ pub struct Entry {
 #[derive(Clone, Debug)]
 pub struct Directory {
     pub kind: Kind,
-    /// Its place among the others: no two have the same, and no directory without payload has a part in it.
+    /// The tags and indices that lead to it from the first one: no two directories have the same.
     pub path: Vec<u8>,
     /// Sorted by tag; pointers to directories are left out.
     pub entries: Vec<Entry>,

@@ -123,8 +123,8 @@ impl Items {
             let name = text.iter().position(|byte| *byte == 0);
             let types = &text[name.map_or(text.len(), |end| end + 1)..];
             let about = [&kind[..], &flags.to_le_bytes(), &protection, types].concat();
-            let about = std::mem::replace(&mut self.item(id).about, about);
-            if !about.is_empty() {
+            let before = std::mem::replace(&mut self.item(id).about, about);
+            if !before.is_empty() {
                 return damaged("two items have one number");
             }
         }
@@ -257,7 +257,7 @@ impl Items {
 }
 
 impl Item {
-    /// True if it is this to another item.
+    /// True if a reference of this kind goes from it to another item.
     fn is(&self, kind: &[u8; 4]) -> bool {
         self.refers.iter().any(|(of, _)| of == kind)
     }
