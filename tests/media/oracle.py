@@ -194,8 +194,7 @@ def known(program, folders):
     for path in files(folders):
         kind, digests = program.look(path)
         if digests:
-            with open(path, "rb") as file:
-                content = hashlib.sha256(file.read()).digest()
+            content = hashlib.sha256(read(path)).digest()
             if content not in contents:
                 contents.add(content)
                 yield path, kind, digests
@@ -320,21 +319,20 @@ def mutagen_strip(path):
         return False
 
 
-def ffmpeg(path):
+def copy_streams(path, *options):
     copy = os.path.join(os.path.dirname(path), "copy" + os.path.splitext(path)[1])
-    done = run("ffmpeg", "-v", "quiet", "-y", "-i", path, "-map", "0", "-c", "copy",
-               "-metadata", "title=A Title", copy)
+    done = run("ffmpeg", "-v", "quiet", "-y", "-i", path, "-c", "copy", *options, copy)
     if done:
         os.replace(copy, path)
     return done
+
+
+def ffmpeg(path):
+    return copy_streams(path, "-map", "0", "-metadata", "title=A Title")
 
 
 def ffmpeg_faststart(path):
-    copy = os.path.join(os.path.dirname(path), "copy" + os.path.splitext(path)[1])
-    done = run("ffmpeg", "-v", "quiet", "-y", "-i", path, "-c", "copy", "-movflags", "+faststart", copy)
-    if done:
-        os.replace(copy, path)
-    return done
+    return copy_streams(path, "-movflags", "+faststart")
 
 
 # Tools after which the picture must be equal, by format.
