@@ -119,14 +119,13 @@ impl Part {
                 Piece::Literal(bytes) => {
                     hasher.update(bytes);
                 }
-                Piece::Span(span) => {
-                    let mut at = span.start;
-                    while at < span.end() {
-                        let length = (span.end() - at).min(buffer.len() as u64);
-                        let bytes = &mut buffer[..length as usize];
-                        source.read_at(at, bytes)?;
+                Piece::Span(mut rest) => {
+                    while rest.length > 0 {
+                        let next = rest.first(buffer.len() as u64);
+                        let bytes = &mut buffer[..next.length as usize];
+                        source.read_at(next.start, bytes)?;
                         hasher.update(bytes);
-                        at += length;
+                        rest = rest.skip(next.length);
                     }
                 }
             }

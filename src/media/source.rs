@@ -204,15 +204,13 @@ impl<'a> Reader<'a> {
     }
 
     /// True if all bytes of a span are zero.
-    pub fn is_zero(&mut self, span: Span) -> Result<bool> {
-        let mut at = span.start;
-        while at < span.end() {
-            let length = (span.end() - at).min(PAGE);
-            let bytes = self.bytes(Span::new(at, length))?;
+    pub fn is_zero(&mut self, mut span: Span) -> Result<bool> {
+        while span.length > 0 {
+            let bytes = self.bytes(span.first(PAGE))?;
             if bytes.iter().any(|byte| *byte != 0) {
                 return Ok(false);
             }
-            at += length;
+            span = span.skip(PAGE);
         }
         Ok(true)
     }

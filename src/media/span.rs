@@ -27,6 +27,11 @@ impl Span {
         self.start <= other.start && other.end() <= self.end()
     }
 
+    /// Its first bytes; all of them, if there are fewer.
+    pub fn first(self, bytes: u64) -> Self {
+        Self::new(self.start, self.length.min(bytes))
+    }
+
     /// What is left after its first bytes.
     pub fn skip(self, bytes: u64) -> Self {
         let bytes = bytes.min(self.length);

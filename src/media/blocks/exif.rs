@@ -74,8 +74,7 @@ pub fn take_beside(reader: &mut Reader, block: Span, draft: &mut Draft) -> Resul
 pub fn take(reader: &mut Reader, block: Span, draft: &mut Draft) -> Result<()> {
     draft.blocks.exif.push(block);
     let found = ifd::read(reader, block)?;
-    let mark = Span::new(block.start, 4);
-    draft.parts.picture.put_span(b"header", mark);
+    draft.parts.picture.put_span(b"header", block.first(4));
     take_tags(reader, found, block, draft, false)
 }
 
@@ -204,8 +203,7 @@ fn data(
 
 /// False for a description that programs read: of axes and channels in scientific pictures.
 fn is_prose(reader: &mut Reader, value: Span) -> Result<bool> {
-    let start = Span::new(value.start, value.length.min(8));
-    let start = reader.bytes(start)?;
+    let start = reader.bytes(value.first(8))?;
     Ok(!start.starts_with(b"<") && !start.starts_with(b"{") && !start.starts_with(b"ImageJ="))
 }
 

@@ -158,8 +158,7 @@ fn take_gapless(reader: &mut Reader, meta: IsoBox, draft: &mut Draft) -> Result<
         return Ok(());
     };
     for one in boxes::read(reader, ilst.body)? {
-        let start = Span::new(one.body.start, one.body.length.min(256));
-        let mut names = reader.bytes(start)?.windows(8);
+        let mut names = reader.bytes(one.body.first(256))?.windows(8);
         if &one.kind == b"----" && names.any(|name| name == b"iTunSMPB") {
             draft.parts.picture.put_span(b"gapless", one.body);
         }

@@ -50,8 +50,8 @@ fn take_block(reader: &mut Reader, kind: u8, body: Span, draft: &mut Draft) -> R
 fn take_comments(reader: &mut Reader, body: Span, draft: &mut Draft) -> Result<()> {
     const MASK: &[u8] = b"WAVEFORMATEXTENSIBLE_CHANNEL_MASK=";
     for comment in comments::read(reader, body)? {
-        let start = Span::new(comment.start, comment.length.min(MASK.len() as u64));
-        if reader.bytes(start)?.eq_ignore_ascii_case(MASK) {
+        let start = reader.bytes(comment.first(MASK.len() as u64))?;
+        if start.eq_ignore_ascii_case(MASK) {
             draft.parts.picture.put_span(b"mask", comment);
         }
     }

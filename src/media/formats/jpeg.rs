@@ -218,7 +218,7 @@ fn end_of_image(reader: &mut Reader, header: Span, seen: &Seen) -> Result<u64> {
 /// Searches data of scans for the marker that ends the image.
 fn search_end(reader: &mut Reader, mut rest: Span) -> Result<u64> {
     while rest.length >= 2 {
-        let block = Span::new(rest.start, rest.length.min(4 << 10));
+        let block = rest.first(4 << 10);
         let bytes = reader.bytes(block)?;
         let mut pairs = bytes.windows(2);
         let at = pairs.position(|pair| pair[0] == 0xFF && !matches!(pair[1], 0 | 0xD0..=0xD7));

@@ -60,7 +60,7 @@ fn take_chunk(
 /// Text is harmless. Some programs write EXIF in it, compressed: then the picture may be turned by it.
 fn take_text(reader: &mut Reader, data: Span, draft: &mut Draft) -> Result<()> {
     const XMP: &[u8] = b"XML:com.adobe.xmp\0\0\0\0\0";
-    let keyword = reader.bytes(Span::new(data.start, data.length.min(XMP.len() as u64)))?;
+    let keyword = reader.bytes(data.first(XMP.len() as u64))?;
     if keyword == XMP {
         draft.blocks.xmp.push(data.skip(XMP.len() as u64));
     } else if keyword.starts_with(b"Raw profile type exif\0")

@@ -155,8 +155,7 @@ pub fn read(reader: &mut Reader, media: &Media) -> Result<Tags> {
 }
 
 fn text(reader: &mut Reader, span: Span) -> Result<String> {
-    let span = Span::new(span.start, span.length.min(LONGEST));
-    Ok(String::from_utf8_lossy(reader.bytes(span)?).into_owned())
+    Ok(String::from_utf8_lossy(reader.bytes(span.first(LONGEST))?).into_owned())
 }
 
 /// Degrees, minutes and seconds on a side of the Earth.

@@ -39,7 +39,7 @@ pub fn read_id3(reader: &mut Reader, block: Span, found: &mut Found) -> Result<(
 
 /// Text in one of four encodings, which the first byte names.
 fn id3_text(reader: &mut Reader, value: Span) -> Result<String> {
-    let bytes = reader.bytes(Span::new(value.start, value.length.min(LONGEST)))?;
+    let bytes = reader.bytes(value.first(LONGEST))?;
     let Some((encoding, bytes)) = bytes.split_first() else {
         return Ok(String::new());
     };
