@@ -13,7 +13,7 @@ pub enum Piece<'a> {
     Span(Span),
 }
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 enum Stored {
     /// So many of the literal bytes that follow.
     Literal(usize),
@@ -22,7 +22,7 @@ enum Stored {
 
 /// A part of what a file shows. Two files have it in common if the concatenated pieces are equal: each item begins with
 /// its name and its length, so that no two lists of items concatenate to the same bytes.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Part {
     literals: Vec<u8>,
     stored: Vec<Stored>,
@@ -65,9 +65,9 @@ impl Part {
     }
 
     /// Appends all items of another part.
-    pub fn append(&mut self, other: &Self) {
-        self.literals.extend_from_slice(&other.literals);
-        self.stored.extend_from_slice(&other.stored);
+    pub fn append(&mut self, other: Self) {
+        self.literals.extend(other.literals);
+        self.stored.extend(other.stored);
         self.length = self.length.saturating_add(other.length);
         self.from_file = self.from_file.saturating_add(other.from_file);
     }

@@ -54,7 +54,7 @@ impl Format {
 
 /// The parts of a file. Two files of a format show the same picture if `picture` is equal, and are the same but for
 /// harmless tags if all parts are.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Parts {
     /// The picture, film or sound, and everything that is not known to be something else.
     pub picture: Part,
@@ -83,7 +83,7 @@ impl Parts {
 }
 
 /// A file whose parts are known.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Media {
     pub format: Format,
     pub parts: Parts,
@@ -92,7 +92,7 @@ pub struct Media {
 }
 
 /// Blocks of tags, each in the syntax of its standard.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Blocks {
     /// TIFF headers with EXIF directories.
     pub exif: Vec<Span>,

@@ -29,7 +29,7 @@ pub struct Entry {
 }
 
 /// A directory.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Directory {
     pub kind: Kind,
     /// The tags and indices that lead to it from the first one: no two directories have the same.
@@ -45,7 +45,7 @@ impl Directory {
 }
 
 /// All directories that a header leads to.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Directories {
     pub order: Order,
     /// Offset 0 of all pointers.

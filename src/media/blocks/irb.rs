@@ -21,7 +21,7 @@ const HARMLESS: [u16; 10] = [
 pub fn take(reader: &mut Reader, block: Span, draft: &mut Draft) -> Result<()> {
     match if_sound(read(reader, block))? {
         Some((part, iptc)) => {
-            draft.parts.picture.append(&part);
+            draft.parts.picture.append(part);
             draft.blocks.iptc.extend(iptc);
         }
         None => draft.parts.picture.put_span(b"irb", block),

@@ -93,7 +93,7 @@ fn take_movie(reader: &mut Reader, moov: IsoBox, draft: &mut Draft) -> Result<()
     let mut is_shown = false;
     for wanted in [b"vide", b"soun"] {
         if let Some(first) = tracks.iter().position(|(kind, _)| kind == wanted) {
-            draft.parts.picture.append(&tracks.remove(first).1);
+            draft.parts.picture.append(tracks.remove(first).1);
             is_shown = true;
         }
     }
@@ -101,7 +101,7 @@ fn take_movie(reader: &mut Reader, moov: IsoBox, draft: &mut Draft) -> Result<()
         return unsupported("a film without picture and sound");
     }
     for (_, part) in tracks {
-        draft.parts.more.append(&part);
+        draft.parts.more.append(part);
     }
     Ok(())
 }
