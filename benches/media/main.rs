@@ -2,8 +2,8 @@
 //! `cargo bench --bench media -- [--runs N] [--cold] FOLDER`
 //!
 //! ExifTool's hash of image data (from version 12.58 on) and czkawka's search for similar images run in turns with it on
-//! the same folder, if they are installed. They answer other questions: ExifTool gives a hash of each file, czkawka pictures that look
-//! alike.
+//! the same folder, if they are installed. They answer other questions: ExifTool gives a hash of each file, czkawka
+//! pictures that look alike.
 
 use std::error::Error;
 use std::ffi::OsString;
