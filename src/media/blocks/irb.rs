@@ -34,6 +34,8 @@ fn read(reader: &mut Reader, block: Span) -> Result<(Part, Vec<Span>)> {
     let (mut part, mut iptc) = (Part::default(), Vec::new());
     let mut fields = Fields::new(reader, block);
     while fields.rest.length > 0 {
+        // What is kept of one takes as much memory as many entries of a table.
+        fields.reader.count(16)?;
         let mark = fields.bytes()?;
         if !MARKS.contains(&&mark) {
             return damaged("an image resource has no mark");

@@ -5,6 +5,10 @@ use std::io;
 
 use proptest::prelude::*;
 
+use super::super::blocks::irb;
+use super::super::payload::Draft;
+use super::super::source::Reader;
+use super::super::span::Span;
 use super::super::{LookError, Source, look};
 use super::made::{self, Made, directory, iso, jpeg, long, made, made_part};
 
@@ -199,6 +203,18 @@ fn strips_that_share_their_bytes_are_not_hashed_without_end() {
     ];
     let tiff = made_part(b"II*\0\x08\0\0\0").with(&directory(8, &tags, 0));
     survives(&tiff.bytes);
+}
+
+#[test]
+fn hundreds_of_thousands_of_image_resources_are_one_piece() {
+    for (resources, pieces) in [(1000, 3000), (300_000, 2)] {
+        let block = b"8BIM\x77\x77\0\0\0\0\0\x01X\0".repeat(resources);
+        let mut draft = Draft::default();
+        let source = &block[..];
+        let mut reader = Reader::new(&source).expect("bytes");
+        irb::take(&mut reader, Span::new(0, block.len() as u64), &mut draft).expect("bytes");
+        assert_eq!(draft.parts.picture.pieces().count(), pieces);
+    }
 }
 
 #[test]
