@@ -134,7 +134,7 @@ thread_local! {
     static DECODING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Lets no panic of the decoder be shown. It panics on some damages, and [`decoded`] makes an error of that.
+/// Lets no panic of the decoder be shown. It panics on some damages, and `decoded` makes an error of that.
 pub fn silence_decoder() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
