@@ -2,7 +2,8 @@
 //!
 //! A row is an entry of the disk (`row`), the footer says what the rows are of (`facts`). The columns are fixed
 //! (`schema`, docs/reference/catalogs.md). A catalog is data from anywhere: the reader (`reader`) checks each size in it
-//! before it allocates (`pages`, `column`). Lists of `b3sum` and `sha256sum` become catalogs and come out of them (`list`).
+//! before it allocates (`pages`, `column`). Lists of `b3sum` and `sha256sum` become catalogs and come out of them (`list`). A
+//! wanted list says which files a question needs more of (`wanted`).
 
 #[cfg(feature = "catalog")]
 mod column;
@@ -19,6 +20,7 @@ mod row;
 mod schema;
 #[cfg(all(test, feature = "catalog"))]
 mod tests;
+pub mod wanted;
 #[cfg(feature = "catalog")]
 mod writer;
 

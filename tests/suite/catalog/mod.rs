@@ -4,6 +4,7 @@ mod create;
 mod lists;
 mod readers;
 mod volumes;
+mod wanted;
 
 use std::collections::BTreeMap;
 use std::path::Path;
