@@ -61,7 +61,7 @@ pub fn read_film(reader: &mut Reader, moov: Span, found: &mut Found) -> Result<(
             b"udta" => {
                 for one in boxes::read(reader, one.body)? {
                     match &one.kind {
-                        b"meta" => read_items(reader, one.body.skip(4), found)?,
+                        b"meta" => read_items(reader, one.body, found)?,
                         // A length and a language come first.
                         [0xA9, name @ ..] => {
                             found.number += 1;
@@ -81,6 +81,9 @@ pub fn read_film(reader: &mut Reader, moov: Span, found: &mut Found) -> Result<(
 
 /// Values of a metadata box, under their own names or under those of a list of keys.
 fn read_items(reader: &mut Reader, meta: Span, found: &mut Found) -> Result<()> {
+    // QuickTime writes no version before the first box.
+    let has_version = !reader.has_in(meta.skip(4), b"hdlr")?;
+    let meta = meta.skip(if has_version { 4 } else { 0 });
     let children = boxes::read(reader, meta)?;
     let mut names = Vec::new();
     if let Some(keys) = boxes::find(&children, b"keys") {

@@ -1,3 +1,4 @@
 mod bounds;
 mod made;
 mod parts;
+mod tags;
