@@ -38,7 +38,7 @@ fn hex(digest: [u8; 32]) -> String {
 fn digest(media: &Media, part: &media::Part, source: &dyn Source) -> io::Result<String> {
     match part.length() {
         0 => Ok("-".to_owned()),
-        _ => Ok(hex(part.digest(media.format.domain(), source)?)),
+        _ => Ok(hex(part.digest(&media.format.domain(), source)?)),
     }
 }
 

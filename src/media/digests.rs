@@ -61,7 +61,8 @@ impl PartDigests {
     /// Those of the source.
     pub fn of(media: &Media, source: &dyn Source) -> io::Result<Self> {
         let [picture, others @ ..] = media.parts.all();
-        let digest = |part: &Part| part.digest(media.format.domain(), source);
+        let domain = media.format.domain();
+        let digest = |part: &Part| part.digest(&domain, source);
         let mut digests = [[0; 16]; 4];
         for (to, part) in digests.iter_mut().zip(others) {
             to.copy_from_slice(&digest(part)?[..16]);

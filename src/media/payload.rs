@@ -19,7 +19,8 @@ pub enum Format {
     Flac,
 }
 
-/// The version of the rules that tell parts apart. What an earlier version found is not used.
+/// The version of the rules that tell parts apart: a change of a rule is a new version. What an earlier one found is not
+/// used.
 pub const RULES: u32 = 1;
 
 impl Format {
@@ -37,18 +38,19 @@ impl Format {
         }
     }
 
-    /// The domain of its digests. Its version is that of the rules: a change of a rule is a new version.
-    pub fn domain(self) -> &'static str {
-        match self {
-            Self::Jpeg => "payload/v1/jpeg",
-            Self::Png => "payload/v1/png",
-            Self::WebP => "payload/v1/webp",
-            Self::Tiff => "payload/v1/tiff",
-            Self::Heif => "payload/v1/heif",
-            Self::Film => "payload/v1/film",
-            Self::Mp3 => "payload/v1/mp3",
-            Self::Flac => "payload/v1/flac",
-        }
+    /// The domain of its digests.
+    pub fn domain(self) -> String {
+        let name = match self {
+            Self::Jpeg => "jpeg",
+            Self::Png => "png",
+            Self::WebP => "webp",
+            Self::Tiff => "tiff",
+            Self::Heif => "heif",
+            Self::Film => "film",
+            Self::Mp3 => "mp3",
+            Self::Flac => "flac",
+        };
+        format!("payload/v{RULES}/{name}")
     }
 }
 

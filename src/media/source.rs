@@ -78,6 +78,9 @@ const MOST_BYTES: u64 = 64 << 20;
 /// The most segments, boxes, chunks, tags and table entries of one file.
 const MOST_ELEMENTS: u64 = 4 << 20;
 
+/// How many of them one counts for that is kept with its place and a name, 100 bytes in all.
+const KEPT: u64 = 16;
+
 /// Order of the bytes in a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
@@ -131,6 +134,11 @@ impl<'a> Reader<'a> {
 
     pub fn head(&self) -> &[u8] {
         &self.head
+    }
+
+    /// Counts parts of the file's structure that are kept: each takes as much memory as many numbers.
+    pub fn count_kept(&mut self, elements: u64) -> Result<()> {
+        self.count(elements.saturating_mul(KEPT))
     }
 
     /// Counts parts of the file's structure.

@@ -16,9 +16,6 @@ pub struct IsoBox {
     pub body: Span,
 }
 
-/// What a box counts among the parts of a file.
-const WEIGHT: u64 = 16;
-
 /// The boxes in a span.
 pub fn read(reader: &mut Reader, span: Span) -> Result<Vec<IsoBox>> {
     let mut boxes = Vec::new();
@@ -29,7 +26,7 @@ pub fn read(reader: &mut Reader, span: Span) -> Result<Vec<IsoBox>> {
         if rest.length < 8 && fields.reader.is_zero(rest)? {
             break;
         }
-        fields.reader.count(WEIGHT)?;
+        fields.reader.count_kept(1)?;
         let short = fields.number(4)?;
         let kind = fields.bytes()?;
         let length = match short {

@@ -11,7 +11,7 @@ pub fn read(reader: &mut Reader, body: Span) -> Result<Vec<Span>> {
     fields.span(program + 4)?;
     let mut found = Vec::new();
     while fields.rest.length > 0 {
-        fields.reader.count(16)?;
+        fields.reader.count_kept(1)?;
         let length = fields.number(4)?;
         found.push(fields.span(length)?);
     }

@@ -147,7 +147,7 @@ fn take_tag(
                 parts.colour.put_span(&name, entry.value);
             }
         }
-        (Kind::Chain(_) | Kind::Sub, RESOURCES) => irb::take(reader, entry.value, draft)?,
+        (Kind::Chain(_) | Kind::Sub, RESOURCES) => irb::take(reader, &[entry.value], draft)?,
         (Kind::Exif, MAKER_NOTE) if is_beside => parts.notes.put_span(&name, entry.value),
         // Offsets in it may count from the start of the file: it is the same only in the same place.
         (Kind::Exif, MAKER_NOTE) => {

@@ -81,9 +81,6 @@ const MOST: usize = 4096;
 /// The longest path: four bytes for each directory that points to the next.
 const LONGEST: usize = 20;
 
-/// What an entry counts among the parts of a file: it takes more memory than others.
-const WEIGHT: u64 = 16;
-
 /// A directory that is still to be read.
 struct Pointer {
     at: u64,
@@ -134,7 +131,7 @@ fn read_one(
     let table = block.skip(pointer.at);
     let mut fields = Fields::in_order(reader, table, found.order);
     let count = fields.number(2)?;
-    fields.reader.count(WEIGHT * (1 + count))?;
+    fields.reader.count_kept(1 + count)?;
     let mut entries = Vec::with_capacity(count as usize);
     for _ in 0..count {
         let (tag, kind) = (fields.number(2)? as u16, fields.number(2)? as u16);

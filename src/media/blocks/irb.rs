@@ -17,14 +17,18 @@ const HARMLESS: [u16; 10] = [
     0x03ED, IPTC, 0x0409, 0x040A, 0x040B, 0x040C, 0x041E, 0x0421, 0x0424, 0x0425,
 ];
 
-/// Takes a block of resources. One that cannot be read belongs to the picture as it is.
-pub fn take(reader: &mut Reader, block: Span, draft: &mut Draft) -> Result<()> {
-    match if_sound(read(reader, block))? {
-        Some((part, iptc)) => {
-            draft.parts.picture.append(part);
-            draft.blocks.iptc.extend(iptc);
+/// Takes the blocks of resources of a file. If one cannot be read, a resource may go on in the next block: then all belong
+/// to the picture as they are.
+pub fn take(reader: &mut Reader, blocks: &[Span], draft: &mut Draft) -> Result<()> {
+    let read = blocks.iter().map(|block| if_sound(read(reader, *block)));
+    match read.collect::<Result<Option<Vec<_>>>>()? {
+        Some(read) => {
+            for (part, iptc) in read {
+                draft.parts.picture.append(part);
+                draft.blocks.iptc.extend(iptc);
+            }
         }
-        None => draft.parts.picture.put_span(b"irb", block),
+        None => draft.parts.picture.put_spans(b"irb", blocks),
     }
     Ok(())
 }
@@ -34,8 +38,7 @@ fn read(reader: &mut Reader, block: Span) -> Result<(Part, Vec<Span>)> {
     let (mut part, mut iptc) = (Part::default(), Vec::new());
     let mut fields = Fields::new(reader, block);
     while fields.rest.length > 0 {
-        // What is kept of one takes as much memory as many entries of a table.
-        fields.reader.count(16)?;
+        fields.reader.count_kept(1)?;
         let mark = fields.bytes()?;
         if !MARKS.contains(&&mark) {
             return damaged("an image resource has no mark");

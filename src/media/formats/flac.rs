@@ -19,7 +19,7 @@ pub fn parse(reader: &mut Reader, draft: &mut Draft) -> Result<bool> {
     let mut fields = Fields::new(reader, sound.skip(4));
     let mut is_last = false;
     while !is_last {
-        fields.reader.count(1)?;
+        fields.reader.count_kept(1)?;
         let kind = fields.number(1)? as u8;
         let length = fields.number(3)?;
         let body = fields.span(length)?;

@@ -22,6 +22,8 @@ struct Seen {
     /// All data is in one scan, unless further ones repeat a component.
     is_sequential: bool,
     icc: Vec<Span>,
+    /// Image resources of Photoshop.
+    resources: Vec<Span>,
     /// Length of the first picture, as the list of all pictures has it.
     first_length: Option<u64>,
 }
@@ -47,7 +49,7 @@ pub fn parse(reader: &mut Reader, draft: &mut Draft) -> Result<bool> {
         if marker == 0xDA {
             break segment;
         }
-        reader.count(1)?;
+        reader.count_kept(1)?;
         take_segment(reader, marker, segment, &mut seen, draft)?;
         rest = rest.skip(segment.length);
     };
@@ -60,6 +62,7 @@ pub fn parse(reader: &mut Reader, draft: &mut Draft) -> Result<bool> {
     if !seen.icc.is_empty() {
         draft.parts.colour.put_spans(b"icc", &seen.icc);
     }
+    irb::take(reader, &seen.resources, draft)?;
     let end = end_of_image(reader, scan, &seen)?;
     let scans = Span::between(scan.start, end);
     draft.parts.picture.put_span(b"scans", scans);
@@ -121,7 +124,10 @@ fn take_segment(
             return Ok(());
         }
         0xE2 if begins(b"MPF\0")? => return take_pictures(reader, body.skip(4), seen, draft),
-        0xED if begins(b"Photoshop 3.0\0")? => return irb::take(reader, body.skip(14), draft),
+        0xED if begins(b"Photoshop 3.0\0")? => {
+            seen.resources.push(body.skip(14));
+            return Ok(());
+        }
         0xEE if body.length >= 12 && begins(b"Adobe")? => {
             seen.adobe = Some(reader.big(body.start + 11, 1)?);
         }

@@ -3,7 +3,7 @@
 use super::super::blocks::exif;
 use super::super::fields::Fields;
 use super::super::payload::Draft;
-use super::super::source::{Reader, Result};
+use super::super::source::{Reader, Result, damaged};
 use super::super::span::Span;
 use super::is_square;
 
@@ -18,7 +18,7 @@ pub fn parse(reader: &mut Reader, draft: &mut Draft) -> Result<bool> {
     let mut fields = Fields::new(reader, chunks);
     let mut kind = [0; 4];
     while kind != *b"IEND" {
-        fields.reader.count(1)?;
+        fields.reader.count_kept(1)?;
         let start = fields.rest.start;
         let length = fields.number(4)?;
         kind = fields.bytes()?;
@@ -33,7 +33,8 @@ pub fn parse(reader: &mut Reader, draft: &mut Draft) -> Result<bool> {
     Ok(true)
 }
 
-/// Takes one chunk: data, and with its length, kind and checksum.
+/// Takes one chunk: data, and with its length, kind and checksum. If not all of it belongs to the picture, its checksum
+/// is checked: some decoders refuse a picture with a wrong one.
 fn take_chunk(
     reader: &mut Reader,
     kind: &[u8; 4],
@@ -52,9 +53,34 @@ fn take_chunk(
         // Square pixels of any size are the same picture.
         b"pHYs" if data.length == 9 && is_square(reader, data, 4)? => {}
         b"pHYs" => parts.picture.put_span(kind, data),
-        _ => parts.picture.put_span(b"chunk", chunk),
+        _ => {
+            parts.picture.put_span(b"chunk", chunk);
+            return Ok(());
+        }
+    }
+    let named = Span::between(chunk.start + 4, data.end());
+    if reader.big(data.end(), 4)? != u64::from(checksum(reader, named)?) {
+        return damaged("a checksum is wrong");
     }
     Ok(())
+}
+
+/// CRC-32 of a span.
+fn checksum(reader: &mut Reader, mut rest: Span) -> Result<u32> {
+    const POLYNOMIAL: u32 = 0xEDB8_8320;
+    const BLOCK: u64 = 4 << 10;
+    let mut checksum = u32::MAX;
+    while rest.length > 0 {
+        for byte in reader.bytes(rest.first(BLOCK))? {
+            checksum ^= u32::from(*byte);
+            for _ in 0..8 {
+                let is_odd = checksum & 1 == 1;
+                checksum = checksum >> 1 ^ if is_odd { POLYNOMIAL } else { 0 };
+            }
+        }
+        rest = rest.skip(BLOCK);
+    }
+    Ok(!checksum)
 }
 
 /// Text is harmless. Some programs write EXIF in it, compressed: then the picture may be turned by it.

@@ -21,7 +21,7 @@ pub fn parse(reader: &mut Reader, draft: &mut Draft) -> Result<bool> {
     let mut fields = Fields::in_order(reader, riff.skip(4), Order::Little);
     let mut is_first = true;
     while fields.rest.length > 0 {
-        fields.reader.count(1)?;
+        fields.reader.count_kept(1)?;
         let kind = fields.bytes()?;
         let length = fields.number(4)?;
         let data = fields.span(length)?;
@@ -42,7 +42,7 @@ fn take_chunk(reader: &mut Reader, kind: &[u8; 4], data: Span, draft: &mut Draft
         b"VP8X" => {}
         b"EXIF" => {
             // Some programs write the name that JPEG needs.
-            let is_named = reader.has(data.start, b"Exif\0\0")?;
+            let is_named = reader.has_in(data, b"Exif\0\0")?;
             exif::take_beside(reader, data.skip(if is_named { 6 } else { 0 }), draft)?;
         }
         b"XMP " => draft.blocks.xmp.push(data),

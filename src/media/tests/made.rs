@@ -211,12 +211,38 @@ pub fn tiff() -> Made {
 
 pub fn png_chunk(kind: &[u8; 4], data: &Made) -> Made {
     let length = (data.bytes.len() as u32).to_be_bytes();
-    // Its checksum is not looked at if the chunk is harmless.
-    made()
-        .structure(length)
-        .structure(kind)
-        .with(data)
-        .structure([1, 2, 3, 4])
+    let chunk = made().structure(length).structure(kind).with(data);
+    let checksum = checksum(&chunk.bytes[4..]).to_be_bytes();
+    chunk.structure(checksum)
+}
+
+/// CRC-32.
+fn checksum(bytes: &[u8]) -> u32 {
+    let bits = |byte: &u8| [0, 1, 2, 3, 4, 5, 6, 7].map(|n| u32::from(byte >> n & 1));
+    !bytes.iter().flat_map(bits).fold(u32::MAX, |sum, bit| {
+        sum >> 1 ^ if sum & 1 == bit { 0 } else { 0xEDB8_8320 }
+    })
+}
+
+/// Gives each chunk of a PNG file the checksum that it must have. Other files stay as they are.
+pub fn mend_checksums(file: &mut [u8]) {
+    let mut at = 8;
+    while file.starts_with(b"\x89PNG")
+        && let Some(length) = file.get(at..at + 4)
+    {
+        let length = length
+            .iter()
+            .fold(0, |sum, byte| sum << 8 | usize::from(*byte));
+        let end = at + 8 + length;
+        let Some(named) = file.get(at + 4..end) else {
+            break;
+        };
+        let checksum = checksum(named).to_be_bytes();
+        if let Some(place) = file.get_mut(end..end + 4) {
+            place.copy_from_slice(&checksum);
+        }
+        at = end + 4;
+    }
 }
 
 pub fn png(before: &[Made]) -> Made {

@@ -7,7 +7,7 @@ use super::made::{self, FILM, FilmPlan, Made, made};
 fn digests(bytes: &[u8]) -> Option<[[u8; 32]; 5]> {
     let media = look(&bytes).ok()??;
     Some(media.parts.all().map(|part| {
-        part.digest(media.format.domain(), &bytes)
+        part.digest(&media.format.domain(), &bytes)
             .expect("it is in memory")
     }))
 }
@@ -51,6 +51,7 @@ fn every_byte_belongs_to_a_part_unless_it_is_harmless() {
             for change in [0x01, 0x80, 0xFF] {
                 let mut bytes = made.bytes.clone();
                 bytes[at] ^= change;
+                made::mend_checksums(&mut bytes);
                 let is_same = digests(&bytes) == Some(before);
                 assert_eq!(
                     is_same,
@@ -168,11 +169,50 @@ mod jpeg {
         assert!(others(&plain, &both).is_empty());
     }
 
+    /// What looks like IPTC in the second segment is what the first one ends in.
+    #[test]
+    fn an_image_resource_that_goes_on_in_the_next_segment_belongs_to_the_picture() {
+        let resources = |bytes: &[u8]| segment(0xED, &[b"Photoshop 3.0\0", bytes].concat());
+        let first = resources(b"8BIM\x77\x77\0\0\0\0\0\x20begins");
+        let second =
+            |text: &[u8; 4]| resources(&[b"8BIM\x04\x04\0\0\0\0\0\x04", &text[..]].concat());
+        let both = |text| jpeg(&[first.clone(), second(text)], b"");
+        assert_eq!(others(&both(b"text"), &both(b"more")), ["picture"]);
+        let alone = |text| jpeg(&[second(text)], b"");
+        assert!(others(&alone(b"text"), &alone(b"more")).is_empty());
+    }
+
     #[test]
     fn a_picture_without_end_is_damaged() {
         let mut made = jpeg(&[], b"");
         made.bytes.truncate(made.bytes.len() - 2);
         assert!(matches!(look(&&made.bytes[..]), Err(LookError::Damaged(_))));
+    }
+}
+
+mod png {
+    use super::super::made::{made, png, png_chunk};
+    use super::*;
+
+    /// A text that nobody reads, and colours: some decoders refuse the picture.
+    #[test]
+    fn a_chunk_with_a_wrong_checksum_is_damaged() {
+        let text = made().structure(b"Comment\0").harmless(b"words");
+        for chunk in [
+            png_chunk(b"tEXt", &text),
+            png_chunk(b"gAMA", &made().part([0, 0, 1, 2])),
+        ] {
+            let sound = png(&[chunk]);
+            known(&sound);
+            for at in 41..sound.bytes.len() - 34 {
+                let mut bytes = sound.bytes.clone();
+                bytes[at] ^= 1;
+                assert!(
+                    matches!(look(&&bytes[..]), Err(LookError::Damaged(_))),
+                    "byte {at}"
+                );
+            }
+        }
     }
 }
 
