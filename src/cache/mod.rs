@@ -31,7 +31,7 @@ pub use folder::{CacheFolder, Choice};
 pub use kept::{Contents, StoredVolume};
 pub use row::{FileState, Row, ShownRow};
 pub use rows::Rows;
-pub use rule::{MARGIN, Storing, Trust};
+pub use rule::{MARGIN, Storing, Trust, is_settled};
 pub use run::{Cache, CacheUse, RowKey};
 pub use volume::{NotCached, VolumeKey};
 

@@ -44,9 +44,11 @@ impl Facts {
 }
 
 /// How much of each file was read.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Form {
+    /// It comes from a list of digests.
+    List,
     /// Nothing.
     #[default]
     Metadata,
@@ -54,8 +56,6 @@ pub enum Form {
     Quick,
     /// Everything.
     Full,
-    /// It comes from a list of digests.
-    List,
 }
 
 impl Form {

@@ -11,6 +11,7 @@ mod column;
 mod error;
 mod facts;
 pub mod list;
+mod needs;
 #[cfg(feature = "catalog")]
 mod pages;
 #[cfg(feature = "catalog")]
@@ -29,6 +30,7 @@ pub use column::silence_decoder;
 #[cfg(feature = "catalog")]
 pub use error::CatalogError;
 pub use facts::{Counts, Facts, Form, RootFacts};
+pub use needs::{Amount, Known, Need, Needs, SHORT};
 #[cfg(feature = "catalog")]
 pub use reader::Catalog;
 pub use row::{Kind, Row, WholeDigest};

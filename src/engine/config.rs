@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::cache::CacheUse;
-use crate::catalog::Form;
 use crate::decide::{Copies, Counting};
 use crate::device::{Inner, Mounts, Overrides};
 use crate::heartbeat::{current, within};
@@ -38,8 +37,6 @@ pub struct Config {
     pub isolate: bool,
     /// Record every entry, including entries that are neither files nor folders, and entries that were not seen.
     pub every_entry: bool,
-    /// Read every file this far, whatever else has its size.
-    pub every_file: Option<Form>,
     /// Tell the observer of each symbolic link.
     pub tell_links: bool,
     /// With every entry, also read mode, owner, time and extended attributes of files that may have copies.

@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use seekless::catalog::{Facts, Form, RootFacts, Writer};
+use seekless::catalog::{Facts, Form, Needs, RootFacts, Writer};
 use seekless::decide::Summary;
 use seekless::engine::{self, Config, Control, Entries, Root};
 use seekless::report::escape::escape;
@@ -95,7 +95,8 @@ fn drive(
 ) -> Result<(Facts, Summary, Exit), Stop> {
     let roots = run.config.roots.len();
     let mut failed = None;
-    let made = engine::inventory(&run.config, run.facts.form, listener, control, |entries| {
+    let mut needs = Needs::from(run.facts.form);
+    let made = engine::inventory(&run.config, &mut needs, listener, control, |entries| {
         // An empty catalog would say that there is nothing, and replace one that knows more.
         if control.is_cancelled() || listener.exit(roots, 1) == Exit::Nothing {
             return Ok(None);

@@ -19,7 +19,6 @@ use super::after_reads::Account;
 use super::alike::Alike;
 use super::arrivals::Arrivals;
 use super::cache_answers::Cached;
-use super::inventory::Inventory;
 use super::listen::Silence;
 use super::names::Names;
 use super::requests::{Reads, SMALL};
@@ -158,7 +157,7 @@ pub fn begin<'a>(
         arrivals: Arrivals::default(),
         alike,
         cached: Cached::open(config, observer),
-        inventory: config.every_file.map(Inventory::new),
+        inventory: None,
         names: Names::new(share.folders),
         account: Account::new(config.every_entry),
         silence: Silence::new(watchlist),

@@ -1,32 +1,30 @@
 //! Every entry that a run saw or missed, in the order of their paths, as rows of a catalog.
 
-use std::collections::HashMap;
-use std::fs::File;
 use std::io;
 use std::mem;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::SystemTime;
 
 use rustix::io::Errno;
 
 use super::Session;
 use super::begin::{Error, begin};
-use crate::catalog::{Form, Kind, Row, WholeDigest};
+use super::inventory::Inventory;
+use super::places::Places;
+use crate::catalog::{Amount, Kind, Needs, Row, WholeDigest};
 use crate::decide::{Copies, Summary};
-use crate::device::Mounts;
 use crate::engine::config::Config;
 use crate::engine::deliver::Delivery;
 use crate::engine::progress::Control;
 use crate::event::Observer;
 use crate::file::{DirId, FileIndex, FileTable};
-use crate::heartbeat::current;
 use crate::sys::attributes::{self, Attributes};
-use crate::sys::stat::{self, Stat};
+use crate::sys::stat::Stat;
 use crate::tree::{EntryKind, Scope, Unseen};
 use crate::units::nanoseconds;
 
-/// Reads all files below the roots this far, and lets `take` have every entry at the end. Symbolic links are entries and
+/// Reads what is needed of all files below the roots, and lets `take` have every entry at the end. Symbolic links are entries and
 /// are not followed; the settings for sets have no effect.
 ///
 /// # Errors
@@ -34,14 +32,13 @@ use crate::units::nanoseconds;
 /// observer, and are in the rows.
 pub fn inventory<T>(
     config: &Config,
-    form: Form,
+    needs: &mut Needs,
     observer: &dyn Observer,
     control: &Control,
     take: impl FnOnce(&mut Entries<'_, '_>) -> io::Result<T>,
 ) -> Result<(T, Summary), Error> {
     let config = Config {
         every_entry: true,
-        every_file: Some(form),
         isolate: false,
         skip_trash: false,
         // No number of copies matters, so the machine requests nothing.
@@ -55,11 +52,12 @@ pub fn inventory<T>(
     };
     let mut nobody = |_: &_| Ok(());
     let mut session = begin(&config, Delivery::AsFinal, observer, control, &mut nobody)?;
+    session.inventory = Some(Inventory::new(needs));
     session.drive()?;
     session.check_folders(Scope::AllFiles);
     let mut entries = Entries {
         session: &mut session,
-        mounts: Mounts::read(),
+        places: Places::look(),
     };
     let taken = take(&mut entries);
     let summary = session.close();
@@ -69,7 +67,7 @@ pub fn inventory<T>(
 /// The entries of a run that is over.
 pub struct Entries<'s, 'c> {
     session: &'s mut Session<'c>,
-    mounts: Mounts,
+    places: Places,
 }
 
 /// An entry of a folder.
@@ -84,20 +82,14 @@ enum Entry {
 impl Entries<'_, '_> {
     /// Where the roots lead: the absolute path, the name of the file system if it has one, and the path there.
     pub fn roots(&self) -> Vec<(PathBuf, Option<String>, Vec<u8>)> {
-        let roots = self.session.config.roots.iter().map(|root| {
-            let _call = current::limited_call(&root.path);
-            let real = real(&root.path);
-            let title = self.title(&real);
-            let path = self.inner(&real);
-            (real, title.and_then(|(_, volume, _)| volume), path)
-        });
-        roots.collect()
+        let roots = self.session.config.roots.iter();
+        roots.map(|root| self.places.of_root(&root.path)).collect()
     }
 
-    fn inner(&self, real: &Path) -> Vec<u8> {
-        let path = real.as_os_str().as_bytes();
-        let inner = self.mounts.inner(path);
-        inner.map_or_else(|| path.to_owned(), |inner| inner.into_path_bytes())
+    /// What was read of the files that are wanted, and of others.
+    pub fn read(&self) -> [Amount; 2] {
+        let inventory = self.session.inventory.as_ref();
+        inventory.map(|it| it.read).unwrap_or_default()
     }
 
     /// Hands over a row for each name, each other entry, each empty folder, and each root that was not seen. Looks at
@@ -123,24 +115,16 @@ impl Entries<'_, '_> {
         let empty = self.empty_folders(&names, &ranks);
         names.extend(empty.map(|rank| (rank, &b""[..], Entry::Empty)));
         names.sort_unstable();
-        let mut titles = HashMap::new();
+        let mut places = mem::replace(&mut self.places, Places::look());
         for names in names.chunk_by(|one, other| one.0 == other.0) {
             let dir = order[names[0].0 as usize];
-            let real = self.real_folder(dir);
-            let path = self.inner(&real);
-            let st_dev = self.session.dirs.read().identity(dir).0;
-            let title = titles.entry(st_dev).or_insert_with(|| {
-                let _call = current::call(&real);
-                let title = self.title(&real).filter(|title| title.0 == st_dev);
-                title.unwrap_or_default()
-            });
-            let (_, volume, subvolume) = &*title;
+            let (path, title) = places.of(self.session, dir);
             let seen_ns = nanoseconds(SystemTime::now());
             for &(_, name, entry) in names {
                 let mut row = Row {
-                    volume: volume.as_deref(),
-                    subvolume: *subvolume,
-                    dir: &path,
+                    volume: title.volume.as_deref(),
+                    subvolume: title.subvolume,
+                    dir: path,
                     name,
                     verified_ns: Some(seen_ns),
                     ..Row::default()
@@ -205,20 +189,6 @@ impl Entries<'_, '_> {
             .zip(is_empty)
             .filter(|(_, is_empty)| *is_empty)
             .map(|(rank, _)| rank)
-    }
-
-    fn real_folder(&self, dir: DirId) -> PathBuf {
-        let path = self.session.path_of(dir, b"");
-        let _call = current::call(&path);
-        real(&path)
-    }
-
-    /// The device number of what is there, the name of its file system, and the number of its subvolume.
-    fn title(&self, real: &Path) -> Option<(u64, Option<String>, Option<i64>)> {
-        let opened = File::open(real).ok()?;
-        let st_dev = stat::descriptor(&opened).ok()?.dev;
-        let subvolume = stat::subvolume(&opened).map(u64::cast_signed);
-        Some((st_dev, self.mounts.title_of(&opened, st_dev), subvolume))
     }
 
     fn file(&mut self, row: &mut Row<'_>, file: FileIndex, dir: DirId, file_table: &FileTable) {
@@ -299,15 +269,4 @@ fn describe(row: &mut Row<'_>, now: &Stat, attributes: &Attributes) {
 
 fn signed(number: u64) -> Option<i64> {
     i64::try_from(number).ok()
-}
-
-/// An absolute path without links, if its file system says so.
-fn real(path: &Path) -> PathBuf {
-    let path = if path.as_os_str().is_empty() {
-        Path::new(".")
-    } else {
-        path
-    };
-    let real = std::fs::canonicalize(path).or_else(|_| std::path::absolute(path));
-    real.unwrap_or_else(|_| path.to_owned())
 }

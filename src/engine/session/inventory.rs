@@ -1,119 +1,191 @@
-//! Reads every file, not only those that may have a copy: what a catalog is made of.
+//! Reads what is needed of every file, not only of those that may have a copy: what a catalog is made of.
 //!
 //! The machine holds all files back then; only names of known files are its concern. What a file still lacks is
 //! requested here, in the same way through cache, scheduler and readers.
 
 use std::mem;
 
-use crate::cache::Row;
-use crate::catalog::Form;
+use crate::cache::{FileState, Row, is_settled};
+use crate::catalog::{Amount, Form, Kind, Known, Need, Needs, Row as CatalogRow, SHORT};
 use crate::decide::{Unread, Want};
 use crate::file::FileIndex;
-use crate::hash::{ContentDigest, Digest, SampleDigest};
+use crate::hash::{ContentDigest, Digest};
 
 use super::Session;
 use super::cache_answers::row_of;
+use super::places::Places;
 
-/// Files up to this length are read whole instead of sampled: on a spinning disk the seek takes longer, and two samples
-/// take more room than one digest and say less.
-const SHORT: u64 = 32 << 10;
-
-/// What is known of every file so far.
-pub struct Inventory {
+/// What is needed and known of every file so far.
+pub struct Inventory<'n> {
+    /// `None` once all files were found and asked about.
+    needs: Option<&'n mut Needs>,
     form: Form,
     /// Files that were found since the last requests.
     found: Vec<FileIndex>,
+    /// Files that are read after those that are wanted.
+    later: Vec<FileIndex>,
     /// By file.
-    known: Vec<Known>,
+    files: Vec<File>,
+    /// What was read of the files that are wanted, and of others.
+    pub read: [Amount; 2],
 }
 
-/// What is known of the content of a file.
+/// A file, and what is needed of it.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Known {
-    /// Digest of its first bytes.
-    pub head: Option<SampleDigest>,
-    /// Digest of its last bytes.
-    pub tail: Option<SampleDigest>,
-    /// Digest of all bytes.
-    pub content: Option<ContentDigest>,
-    /// The start of the earlier run that read it, nanoseconds since 1970; `None` if this one does.
-    pub read_ns: Option<i64>,
+struct File {
+    need: Need,
+    /// In this run.
+    is_read: bool,
 }
 
-impl Known {
+impl File {
     /// The next read of a file of this size; `None` if nothing is lacking.
-    fn lacks(&self, size: u64, form: Form) -> Option<Want> {
-        let samples = match (self.head, self.tail) {
+    fn lacks(&self, size: u64) -> Option<Want> {
+        let known = self.need.known;
+        let samples = match (known.head, known.tail) {
             (None, _) => Some(Want::HeadAndTail),
             (_, None) => Some(Want::Tail),
             _ => None,
         };
-        match form {
+        match self.need.form {
             Form::Metadata | Form::List => None,
-            _ if size <= SHORT => self.content.is_none().then_some(Want::Whole),
+            _ if size <= SHORT => known.content.is_none().then_some(Want::Whole),
             Form::Quick => samples,
             // The tail comes next, from the page cache.
-            Form::Full if self.content.is_none() && self.head.is_none() => {
+            Form::Full if known.content.is_none() && known.head.is_none() => {
                 Some(Want::HeadAndContent)
             }
-            Form::Full if self.content.is_none() => Some(Want::Content),
+            Form::Full if known.content.is_none() => Some(Want::Content),
             Form::Full => samples,
         }
     }
+
+    /// Adds what another source knows of it.
+    fn learn(&mut self, more: &Known) {
+        let known = &mut self.need.known;
+        known.head = known.head.or(more.head);
+        known.tail = known.tail.or(more.tail);
+        known.content = known.content.or(more.content);
+        let read_ns = [known.read_ns, more.read_ns].into_iter().flatten().min();
+        known.read_ns = read_ns;
+    }
 }
 
-impl Inventory {
+impl<'n> Inventory<'n> {
     /// Of no files yet.
-    pub fn new(form: Form) -> Self {
+    pub fn new(needs: &'n mut Needs) -> Self {
+        let of_all = needs.of_all();
         Self {
-            form,
+            needs: of_all.is_none().then_some(needs),
+            form: of_all.unwrap_or_default(),
             found: Vec::new(),
-            known: Vec::new(),
+            later: Vec::new(),
+            files: Vec::new(),
+            read: Default::default(),
         }
     }
 
     /// Takes the file with the next number.
     pub fn found(&mut self, size: u64) {
-        self.found.push(FileIndex(self.known.len() as u32));
-        let content = (size == 0).then(ContentDigest::of_nothing);
-        self.known.push(Known {
-            content,
-            ..Known::default()
-        });
+        self.found.push(FileIndex(self.files.len() as u32));
+        let mut file = File::default();
+        file.need.form = self.form;
+        file.need.known.content = (size == 0).then(ContentDigest::of_nothing);
+        self.files.push(file);
     }
 
     /// What is known of a file.
     pub fn known(&self, file: FileIndex) -> Known {
-        self.known[file.0 as usize]
+        self.files[file.0 as usize].need.known
     }
 
-    /// True if nothing that is wanted of a file of this size is lacking.
+    /// True if nothing that is needed of a file of this size is lacking.
     pub fn is_complete(&self, file: FileIndex, size: u64) -> bool {
-        self.known(file).lacks(size, self.form).is_none()
+        self.files[file.0 as usize].lacks(size).is_none()
     }
 }
 
 impl Session<'_> {
-    /// Requests what the files lack that were found since the last call.
+    /// Requests what the files lack that were found since the last call. If some are wanted first, that is after all
+    /// names were found, and the others come when those are read.
     pub fn request_inventory(&mut self) {
         let Some(inventory) = &mut self.inventory else {
             return;
         };
-        let found = mem::take(&mut inventory.found);
+        if let Some(needs) = inventory.needs.take() {
+            if !self.arrivals.scan_done {
+                inventory.needs = Some(needs);
+                return;
+            }
+            self.look_up_needs(needs);
+        }
+        let found = |it: &mut Inventory<'_>| mem::take(&mut it.found);
+        let found = self.inventory.as_mut().map(found);
+        self.request_files(found.unwrap_or_default());
+        if self.arrivals.scan_done && self.reads.scheduler.is_idle() {
+            let later = |it: &mut Inventory<'_>| mem::take(&mut it.later);
+            let later = self.inventory.as_mut().map(later);
+            self.request_files(later.unwrap_or_default());
+        }
+    }
+
+    /// Asks what is needed of all files, under each of their names.
+    fn look_up_needs(&mut self, needs: &mut Needs) {
+        let Some(mut inventory) = self.inventory.take() else {
+            return;
+        };
+        let mut places = Places::look();
+        let file_table = self.machine.file_table();
+        for file in mem::take(&mut inventory.found) {
+            let state = FileState::of(file, file_table);
+            let it = &mut inventory.files[file.0 as usize];
+            for (dir, name) in file_table.names(file) {
+                let (path, title) = places.of(self, dir);
+                let need = needs.of(&CatalogRow {
+                    volume: title.volume.as_deref(),
+                    subvolume: title.subvolume,
+                    kind: Kind::File,
+                    dir: path,
+                    name,
+                    size: i64::try_from(state.size).ok(),
+                    mtime_ns: Some(state.mtime_ns),
+                    ctime_ns: Some(state.ctime_ns),
+                    inode: Some(file_table.ino(file).cast_signed()),
+                    ..CatalogRow::default()
+                });
+                it.need.form = it.need.form.max(need.form);
+                it.need.is_wanted |= need.is_wanted;
+                let began_ns = need.known.read_ns;
+                // A change after the read would have left another state.
+                if began_ns.is_some_and(|began_ns| is_settled(&state, began_ns)) {
+                    it.learn(&need.known);
+                }
+            }
+            if it.need.is_wanted {
+                inventory.found.push(file);
+            } else {
+                inventory.later.push(file);
+            }
+        }
+        self.inventory = Some(inventory);
+    }
+
+    fn request_files(&mut self, files: Vec<FileIndex>) {
         let answers = self.cached.cache.as_ref().is_some_and(|it| it.can_answer());
         let mut row = Row::default();
-        for file in found {
+        for file in files {
             let is_known = answers && self.lookup(file, &mut row).is_some();
             if let (true, Some(inventory)) = (is_known, &mut self.inventory) {
                 let size = row.state.size;
-                let wanted = inventory.known(file).lacks(size, inventory.form);
-                inventory.known[file.0 as usize] = Known {
+                let it = &mut inventory.files[file.0 as usize];
+                let wanted = it.lacks(size);
+                it.learn(&Known {
                     head: row.head,
                     tail: row.tail,
                     content: row.content,
                     read_ns: Some(row.began_ns),
-                };
-                if let Some(wanted) = wanted.filter(|_| inventory.is_complete(file, size)) {
+                });
+                if let Some(wanted) = wanted.filter(|_| it.lacks(size).is_none()) {
                     self.cached.spared.add(Unread {
                         files: 1,
                         bytes: wanted.bytes(size),
@@ -126,22 +198,32 @@ impl Session<'_> {
 
     /// Takes the digests of a file that was read.
     pub fn inventoried(&mut self, file: FileIndex, want: Want, digests: [Option<Digest>; 2]) {
+        let size = self.machine.file_table().size(file);
         let read = row_of(want, digests);
         if let Some(inventory) = &mut self.inventory {
-            let known = &mut inventory.known[file.0 as usize];
-            known.head = known.head.or(read.head);
-            known.tail = known.tail.or(read.tail);
-            known.content = known.content.or(read.content);
+            let it = &mut inventory.files[file.0 as usize];
+            it.learn(&Known {
+                head: read.head,
+                tail: read.tail,
+                content: read.content,
+                read_ns: None,
+            });
+            let sum = &mut inventory.read[usize::from(!it.need.is_wanted)];
+            sum.files += u64::from(!mem::replace(&mut it.is_read, true));
+            sum.bytes = sum.bytes.saturating_add(want.bytes(size));
         }
         self.ask_for_rest(file);
     }
 
     fn ask_for_rest(&mut self, file: FileIndex) {
-        let size = self.machine.file_table().size(file);
-        let inventory = self.inventory.as_ref().filter(|_| !self.reading_ended);
-        let lacks = inventory.and_then(|it| it.known(file).lacks(size, it.form));
-        if let Some(want) = lacks {
+        if let Some(want) = self.lacks(file).filter(|_| !self.reading_ended) {
             self.ask(file, want);
         }
+    }
+
+    fn lacks(&self, file: FileIndex) -> Option<Want> {
+        let size = self.machine.file_table().size(file);
+        let inventory = self.inventory.as_ref()?;
+        inventory.files[file.0 as usize].lacks(size)
     }
 }

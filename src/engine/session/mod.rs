@@ -11,6 +11,7 @@ mod entries;
 mod inventory;
 mod listen;
 mod names;
+mod places;
 mod requests;
 mod sets;
 
@@ -79,7 +80,7 @@ pub struct Session<'a> {
     /// The results of earlier runs.
     cached: Cached<'a>,
     /// What is known of every file, if every file is read.
-    inventory: Option<Inventory>,
+    inventory: Option<Inventory<'a>>,
     /// The folders and names that were looked up.
     names: Names,
     /// The entries that were not seen, if every entry counts.

@@ -285,13 +285,19 @@ fn bytes_read(tree: &Tree, form: Form, ahead: u64) -> (u64, [usize; 2]) {
         ..Config::default()
     };
     let mut rows = [0; 2];
-    let (_, summary) = engine::inventory(&config, form, &Deaf, &Control::default(), |entries| {
-        entries.each(&mut |row| {
-            rows[0] += usize::from(row.digest.is_some());
-            rows[1] += usize::from(row.head.is_some() && row.tail.is_some());
-            Ok(())
-        })
-    })
+    let (_, summary) = engine::inventory(
+        &config,
+        &mut form.into(),
+        &Deaf,
+        &Control::default(),
+        |entries| {
+            entries.each(&mut |row| {
+                rows[0] += usize::from(row.digest.is_some());
+                rows[1] += usize::from(row.head.is_some() && row.tail.is_some());
+                Ok(())
+            })
+        },
+    )
     .expect("a catalog");
     let stages = summary.stages.iter();
     (stages.map(|stage| stage.bytes_read).sum(), rows)

@@ -1,0 +1,225 @@
+//! What a new state of a catalog needs to be read, and what its last state already says.
+
+use std::collections::HashMap;
+
+use super::facts::Form;
+use super::row::{Kind, Row, WholeDigest};
+use super::wanted::{Entry, Want};
+use crate::hash::{ContentDigest, SampleDigest};
+
+/// Files up to this length are read whole instead of sampled: on a spinning disk the seek takes longer, and two samples
+/// take more room than one digest and say less.
+pub const SHORT: u64 = 32 << 10;
+
+/// Bytes of both samples of a file.
+const SAMPLES: u64 = 2 * 4096;
+
+/// How much to read of each file, by a form for all of them, the rows of an earlier catalog and wanted lists.
+#[derive(Debug, Default)]
+pub struct Needs {
+    form: Form,
+    /// In the order of their keys once all are there.
+    parts: Vec<Part>,
+    wanted: HashMap<[u8; 16], Wanted>,
+    to_read: Amount,
+}
+
+/// What is needed of a file.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Need {
+    /// How much.
+    pub form: Form,
+    /// A list names it: it is read first.
+    pub is_wanted: bool,
+    /// What the earlier catalog says of this state of the file.
+    pub known: Known,
+}
+
+/// What is known of the content of a file.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Known {
+    /// Digest of its first bytes.
+    pub head: Option<SampleDigest>,
+    /// Digest of its last bytes.
+    pub tail: Option<SampleDigest>,
+    /// Digest of all bytes.
+    pub content: Option<ContentDigest>,
+    /// The start of the earliest run that read any of it, nanoseconds since 1970; `None` if this one does.
+    pub read_ns: Option<i64>,
+}
+
+/// Files, and bytes of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Amount {
+    /// Number of files.
+    pub files: u64,
+    /// Bytes.
+    pub bytes: u64,
+}
+
+impl Amount {
+    /// Adds a file.
+    pub fn add(&mut self, bytes: u64) {
+        self.files += 1;
+        self.bytes = self.bytes.saturating_add(bytes);
+    }
+}
+
+/// Either digest of a row, in 57 bytes: a key for the file in its state, and when it was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Part {
+    key: [u8; 16],
+    is_content: bool,
+    digest: [u8; 32],
+    read_ns: [u8; 8],
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Wanted {
+    want: Want,
+    is_met: bool,
+}
+
+impl From<Form> for Needs {
+    /// The same of every file, of which nothing is known.
+    fn from(form: Form) -> Self {
+        Self {
+            form,
+            ..Self::default()
+        }
+    }
+}
+
+impl Needs {
+    /// Takes an entry of a wanted list.
+    pub fn want(&mut self, entry: &Entry) {
+        let key = place(&entry.volume, &entry.dir, &entry.name, entry.size);
+        let want = entry.want;
+        let is_met = false;
+        let wanted = self.wanted.entry(key).or_insert(Wanted { want, is_met });
+        wanted.want = wanted.want.max(want);
+    }
+
+    /// Takes a row of the earlier catalog, after all that is wanted.
+    pub fn know(&mut self, row: &Row<'_>) {
+        let content = match row.digest {
+            Some(WholeDigest::Blake3(digest)) => Some(digest),
+            _ => None,
+        };
+        if let Some(wanted) = self.wanted_of(row) {
+            let is_whole = wanted.want == Want::Digest || row.bytes() <= SHORT;
+            let bytes = if is_whole { row.bytes() } else { SAMPLES };
+            if content.is_none() && (is_whole || row.head.is_none() || row.tail.is_none()) {
+                self.to_read.add(bytes);
+            }
+        }
+        let (Some(key), Some(read_ns)) = (state(row), row.read_ns) else {
+            return;
+        };
+        let mut add = |is_content, digest| {
+            self.parts.push(Part {
+                key,
+                is_content,
+                digest,
+                read_ns: read_ns.to_le_bytes(),
+            });
+        };
+        if let (Some(head), Some(tail)) = (row.head, row.tail) {
+            let mut both = [0; 32];
+            both[..16].copy_from_slice(head.as_bytes());
+            both[16..].copy_from_slice(tail.as_bytes());
+            add(false, both);
+        }
+        if let Some(content) = content {
+            add(true, *content.as_bytes());
+        }
+    }
+
+    /// Ends the rows of the earlier catalog.
+    pub fn know_all(&mut self) {
+        self.parts.sort_unstable();
+    }
+
+    /// What is needed of the file with this place and state, under one of its names.
+    pub fn of(&mut self, row: &Row<'_>) -> Need {
+        let known = state(row).map(|key| self.known(key)).unwrap_or_default();
+        let form = self.form;
+        let wanted = self.wanted_of(row);
+        let form = match wanted.as_ref().map(|it| it.want) {
+            None => form,
+            Some(Want::Samples) => form.max(Form::Quick),
+            Some(Want::Digest) => Form::Full,
+        };
+        let is_wanted = wanted.is_some();
+        if let Some(wanted) = wanted {
+            wanted.is_met = true;
+        }
+        Need {
+            form,
+            is_wanted,
+            known,
+        }
+    }
+
+    /// The form of files that no list names, if every file is treated like this.
+    pub fn of_all(&self) -> Option<Form> {
+        (self.parts.is_empty() && self.wanted.is_empty()).then_some(self.form)
+    }
+
+    /// What is to be read of the wanted files of the earlier catalog, if they are unchanged.
+    pub fn to_read(&self) -> Amount {
+        self.to_read
+    }
+
+    /// The number of wanted files, and of those that were found.
+    pub fn wanted(&self) -> (u64, u64) {
+        let met = self.wanted.values().filter(|it| it.is_met).count();
+        (self.wanted.len() as u64, met as u64)
+    }
+
+    fn wanted_of(&mut self, row: &Row<'_>) -> Option<&mut Wanted> {
+        if self.wanted.is_empty() || row.kind != Kind::File {
+            return None;
+        }
+        let size = row.size?.try_into().ok()?;
+        let key = place(row.volume?.as_bytes(), row.dir, row.name, size);
+        self.wanted.get_mut(&key)
+    }
+
+    fn known(&self, key: [u8; 16]) -> Known {
+        let first = self.parts.partition_point(|part| part.key < key);
+        let parts = self.parts[first..].iter();
+        let mut known = Known::default();
+        // Hard links are rows with one state.
+        for part in parts.take_while(|part| part.key == key) {
+            let read_ns = i64::from_le_bytes(part.read_ns);
+            known.read_ns = Some(known.read_ns.map_or(read_ns, |before| before.min(read_ns)));
+            if part.is_content {
+                known.content = Some(ContentDigest::from_bytes(part.digest));
+            } else {
+                let (halves, _) = part.digest.as_chunks::<16>();
+                known.head = Some(SampleDigest::from_bytes(halves[0]));
+                known.tail = Some(SampleDigest::from_bytes(halves[1]));
+            }
+        }
+        known
+    }
+}
+
+/// Stands for a path on a file system, where no part has a zero byte, and a length: a file of another length has another
+/// content than the one that is wanted.
+fn place(volume: &[u8], dir: &[u8], name: &[u8], size: u64) -> [u8; 16] {
+    let place = [&size.to_le_bytes(), volume, b"\0", dir, b"\0", name].concat();
+    *SampleDigest::of(&place).as_bytes()
+}
+
+/// Stands for a file in a state, under whatever name; `None` if the row lacks any of it.
+fn state(row: &Row<'_>) -> Option<[u8; 16]> {
+    let numbers = [row.inode?, row.size?, row.mtime_ns?, row.ctime_ns?];
+    let subvolume = row.subvolume.map(i64::to_le_bytes);
+    let mut state = row.volume?.as_bytes().to_vec();
+    state.push(0);
+    state.extend(numbers.into_iter().flat_map(i64::to_le_bytes));
+    state.extend(subvolume.into_iter().flatten());
+    Some(*SampleDigest::of(&state).as_bytes())
+}
