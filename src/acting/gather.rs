@@ -133,6 +133,7 @@ pub fn plan_search(
     let config = Config {
         skip_trash: true,
         tell_links: planner.takes_names(),
+        identifiers: Some(planner.identifiers().clone()),
         ..config.clone()
     };
     let plan = &mut |set: &DuplicateSet| {

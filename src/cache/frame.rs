@@ -15,7 +15,7 @@ use super::row::{Rest, Row};
 pub const MAGIC: [u8; 8] = *b"seekless";
 
 /// The version of the format, and the kind of the digests. Frames of another version count as damaged.
-const VERSION: u8 = 3;
+const VERSION: u8 = 4;
 
 /// Length of the head of a frame, bytes.
 pub const HEAD: usize = 24;

@@ -2,13 +2,13 @@
 //!
 //! ```text
 //! parts u8 · size u64 · mtime i64 · ctime i64 · began u64 · [head 16] · [tail 16] · [content 32] · [birth i64] ·
-//! [token 20] · [version of the rules u32 · key 16] · [digest of the picture 32 · of its other parts 4 × 16]
+//! [token 20] · [version of the rules u32 · key 16 · identifier u64] · [digest of the picture 32 · of its other parts 4 × 16]
 //! ```
 //! Numbers are little-endian. Each part in brackets fills whole words of 4 bytes.
 
 use crate::file::{FileIndex, FileTable};
 use crate::hash::{ContentDigest, ContentToken, SampleDigest};
-use crate::media::PartDigests;
+use crate::media::{Identifier, PartDigests};
 
 /// The state of a file, which differs after a change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -62,6 +62,8 @@ pub struct ShownRow {
     pub rules: u32,
     /// The key of files that may show the same; zeros for a file that shows nothing.
     pub key: [u8; 16],
+    /// Which Live Photo it belongs to.
+    pub identifier: Option<Identifier>,
     /// Its parts, if they were read.
     pub parts: Option<PartDigests>,
 }
@@ -129,6 +131,7 @@ impl Row {
         if let Some(shown) = &self.shown {
             to.extend(shown.rules.to_le_bytes());
             to.extend(shown.key);
+            to.extend(shown.identifier.map_or(0, Identifier::get).to_le_bytes());
         }
         if let Some(parts) = parts_of(self) {
             to.extend(parts.picture);
@@ -174,6 +177,7 @@ impl Row {
             _ => {
                 let rules = u32::from_le_bytes(rest.take()?);
                 let key = rest.take()?;
+                let identifier = Identifier::new(u64::from_le_bytes(rest.take()?));
                 let parts = match parts & PARTS {
                     0 => None,
                     _ => Some(PartDigests {
@@ -181,7 +185,12 @@ impl Row {
                         others: [rest.take()?, rest.take()?, rest.take()?, rest.take()?],
                     }),
                 };
-                Some(Box::new(ShownRow { rules, key, parts }))
+                Some(Box::new(ShownRow {
+                    rules,
+                    key,
+                    identifier,
+                    parts,
+                }))
             }
         };
         Some(rest)
@@ -221,8 +230,12 @@ mod tests {
         let nothing = Row::new(state, 17);
         let mut all = nothing.clone();
         let shown = |parts| {
-            let (rules, key) = (7, [3; 16]);
-            Some(Box::new(ShownRow { rules, key, parts }))
+            Some(Box::new(ShownRow {
+                rules: 7,
+                key: [3; 16],
+                identifier: Identifier::new(5),
+                parts,
+            }))
         };
         let parts: [&dyn Fn(&mut Row); 7] = [
             &|row: &mut Row| row.head = Some(sample(1)),

@@ -8,6 +8,7 @@ use crate::cache::CacheUse;
 use crate::decide::{Copies, Counting};
 use crate::device::{Inner, Mounts, Overrides};
 use crate::heartbeat::{current, within};
+use crate::media::Identifiers;
 use crate::read::PageUse;
 use crate::scan::filter::Filter;
 use crate::units::Bytes;
@@ -49,6 +50,8 @@ pub struct Config {
     pub ignore_files: Vec<String>,
     /// What becomes of files that show the same picture, film or sound under other tags.
     pub ignore_tags: IgnoreTags,
+    /// Where the identifiers of Live Photos are left before the first set, for those who keep the halves together.
+    pub identifiers: Option<Identifiers>,
     /// Compare the members of each set byte by byte at the end.
     pub verify: bool,
     /// Compute the digest of every member, also where comparing bytes would be faster.

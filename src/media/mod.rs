@@ -7,6 +7,7 @@ mod blocks;
 mod digests;
 mod fields;
 mod formats;
+mod identifier;
 mod part;
 mod payload;
 mod source;
@@ -14,6 +15,7 @@ mod span;
 mod tags;
 
 pub use digests::{Other, PartDigests, key, may_be_media};
+pub use identifier::{Identifier, Identifiers};
 pub use part::Part;
 pub use payload::{Format, Media, RULES};
 pub use source::{HEAD as HEADERS, LookError, Result, Source};
@@ -25,6 +27,18 @@ use source::{Reader, damaged};
 /// Finds the parts of a file. `None` for a file of no format that is known.
 pub fn look(source: &dyn Source) -> Result<Option<Media>> {
     look_with(&mut Reader::new(source)?)
+}
+
+/// Finds the key of a file, and its identifier if it is one half of a Live Photo. `None` for a file of no format that is
+/// known.
+pub fn look_at_headers(source: &dyn Source) -> Result<Option<([u8; 16], Option<Identifier>)>> {
+    let mut reader = Reader::new(source)?;
+    let Some(media) = look_with(&mut reader)? else {
+        return Ok(None);
+    };
+    let name = tags::identifier(&mut reader, &media)?;
+    let identifier = name.as_deref().and_then(identifier::numbered);
+    Ok(Some((key(&media), identifier)))
 }
 
 /// Reads the tags of a file. A block that cannot be read says nothing. `None` for a file of no format that is known.

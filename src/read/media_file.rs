@@ -48,7 +48,9 @@ impl<'a, Fd: AsFd> MediaFile<'a, Fd> {
 
     fn shown(&self, depth: Depth) -> media::Result<Shown> {
         let shown = match depth {
-            Depth::Key => media::look(self)?.map(|media| Shown::Key(media::key(&media))),
+            Depth::Key => {
+                media::look_at_headers(self)?.map(|(key, identifier)| Shown::Key(key, identifier))
+            }
             Depth::Parts => self.parts()?.map(|parts| Shown::Parts(parts.into())),
             Depth::Tags => media::tags(self)?.map(|tags| Shown::Tags(tags.into())),
         };

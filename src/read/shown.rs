@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::file::FileIndex;
 use crate::lock::locked;
-use crate::media::{PartDigests, Tags};
+use crate::media::{Identifier, PartDigests, Tags};
 
 /// What a file shows.
 #[derive(Debug)]
@@ -14,8 +14,8 @@ pub enum Shown {
     Unknown,
     /// It has a known format, but this forbids to tell its parts apart: an ordinary file.
     Refused(&'static str),
-    /// Files that show the same have the same key.
-    Key([u8; 16]),
+    /// Files that show the same have the same key; and which Live Photo it belongs to.
+    Key([u8; 16], Option<Identifier>),
     /// Its parts.
     Parts(Box<PartDigests>),
     /// What it says about itself.

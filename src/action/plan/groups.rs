@@ -10,11 +10,13 @@ use std::os::fd::OwnedFd;
 use rustix::fs::FileType;
 use rustix::io::{Errno, Result};
 
+use super::live;
 use super::set::{Fate, Group, PlannedFile, PlannedName, SetPlan};
 use crate::action::reason::Code;
 use crate::action::ways::folder_entry::{NameInFolder, bare, join, parent};
 use crate::file::{Member, Role, clipped, is_exported, numbered, original};
 use crate::heartbeat::current;
+use crate::media::Identifiers;
 use crate::scan::MOST_NAMES;
 use crate::sys::names::{Entries, EntryBuffer};
 use crate::sys::open;
@@ -33,6 +35,8 @@ pub struct Groups {
     told: HashMap<u64, (u64, Role)>,
     /// Where each group stands in the first set of a report that has one of its photos.
     places: HashMap<u64, usize>,
+    /// Which Live Photos files belong to.
+    pub identifiers: Identifiers,
     hasher: RandomState,
 }
 
@@ -167,6 +171,7 @@ impl Groups {
         self.tell_lone(folder, &mut members);
         self.tell_clipped(folder, &mut members, clipped_names);
         self.tell_edited(folder, &mut members);
+        self.tell_live(handle, folder, &mut members);
         members.sort_unstable();
         for group in members.chunk_by(|a, b| a.0 == b.0) {
             if group.iter().any(|member| member.1 != group[0].1) {
@@ -260,6 +265,29 @@ impl Groups {
             if let Some(&original) = shares.get(key) {
                 *key = original;
                 self.tell(folder, name, original, *role);
+            }
+        }
+    }
+
+    /// Moves photos and films to the groups that their identifiers tell.
+    fn tell_live(&mut self, handle: &OwnedFd, folder: &[u8], members: &mut [Named]) {
+        if self.identifiers.is_empty() {
+            return;
+        }
+        let of_file = |name: &[u8]| {
+            let stat = stat::entry(handle, &CString::new(name).ok()?).ok()?;
+            self.identifiers.get((stat.dev, stat.ino))
+        };
+        let halves = members.iter().map(|(key, role, name)| {
+            let identifier = matches!(role, Role::Still | Role::Film).then(|| of_file(name));
+            (*key, *role, identifier.flatten())
+        });
+        let halves: Vec<live::Half> = halves.collect();
+        let keys = live::keys(&halves, |film| self.hasher.hash_one((folder, film)));
+        for ((key, role, name), told) in members.iter_mut().zip(keys) {
+            if *key != told {
+                *key = told;
+                self.tell(folder, name, told, *role);
             }
         }
     }

@@ -13,6 +13,7 @@ mod decide;
 mod effects;
 mod groups;
 mod inspector;
+mod live;
 mod origin;
 mod planner;
 mod set;

@@ -22,6 +22,7 @@ use crate::action::ways::folder_entry::NameInFolder;
 use crate::action::{ActionKind, Common};
 use crate::decide::DuplicateSet;
 use crate::heartbeat::current;
+use crate::media::Identifiers;
 use crate::sys::{attributes, open};
 
 /// Plans sets, one after the other.
@@ -60,6 +61,11 @@ impl Planner {
     /// True if the plan removes names from their places.
     pub fn takes_names(&self) -> bool {
         self.plan.settings.takes_names()
+    }
+
+    /// Where the identifiers of Live Photos belong, before the first set.
+    pub fn identifiers(&self) -> &Identifiers {
+        &self.groups.identifiers
     }
 
     /// Plans for one set.

@@ -9,7 +9,7 @@ use crate::decide::{Unread, Want};
 use crate::engine::alike::{ShownContent, apart};
 use crate::engine::config::IgnoreTags;
 use crate::file::FileIndex;
-use crate::media::{PartDigests, RULES, Tags, may_be_media};
+use crate::media::{Identifier, PartDigests, RULES, Tags, may_be_media};
 use crate::read::{Outcome, Shown, ShownResults};
 
 use super::Session;
@@ -41,6 +41,8 @@ pub struct Alike {
     copies: HashMap<FileIndex, Vec<FileIndex>>,
     /// The files with each key.
     by_key: HashMap<[u8; 16], Vec<FileIndex>>,
+    /// Which Live Photos files belong to.
+    identifiers: HashMap<FileIndex, Identifier>,
     /// The keys of files whose pictures are read.
     keys: HashMap<FileIndex, [u8; 16]>,
     /// The files that show each picture.
@@ -56,6 +58,7 @@ impl Alike {
             results,
             copies: HashMap::new(),
             by_key: HashMap::new(),
+            identifiers: HashMap::new(),
             keys: HashMap::new(),
             by_picture: HashMap::new(),
             tags: HashMap::new(),
@@ -147,7 +150,7 @@ impl Session<'_> {
                     "an earlier run found it damaged, or no rule is known for it",
                 );
             }
-            (Want::ShownKey, _) => self.has_key(file, shown.key),
+            (Want::ShownKey, _) => self.has_key(file, shown.key, shown.identifier),
             (_, Some(parts)) => self.has_parts(file, parts),
             (_, None) => return false,
         }
@@ -166,8 +169,11 @@ impl Session<'_> {
         );
     }
 
-    fn has_key(&mut self, file: FileIndex, key: [u8; 16]) {
+    fn has_key(&mut self, file: FileIndex, key: [u8; 16], identifier: Option<Identifier>) {
         self.alike.by_key.entry(key).or_default().push(file);
+        self.alike
+            .identifiers
+            .extend(identifier.map(|identifier| (file, identifier)));
     }
 
     fn has_parts(&mut self, file: FileIndex, parts: PartDigests) {
@@ -182,8 +188,8 @@ impl Session<'_> {
             return self.not_read(file, failure);
         }
         let (key, parts) = match shown {
-            Some(Shown::Key(key)) => {
-                self.has_key(file, key);
+            Some(Shown::Key(key, identifier)) => {
+                self.has_key(file, key, identifier);
                 (key, None)
             }
             Some(Shown::Parts(parts)) => {
@@ -206,13 +212,34 @@ impl Session<'_> {
             ..
         } = outcome
         {
-            let rules = RULES;
-            self.keep_shown(file, ShownRow { rules, key, parts });
+            let shown = ShownRow {
+                rules: RULES,
+                key,
+                identifier: self.alike.identifiers.get(&file).copied(),
+                parts,
+            };
+            self.keep_shown(file, shown);
+        }
+    }
+
+    /// Leaves the identifiers of all files to whoever asked for them.
+    fn leave_identifiers(&mut self) {
+        let found = mem::take(&mut self.alike.identifiers);
+        let Some(to) = &self.config.identifiers else {
+            return;
+        };
+        for (first, identifier) in found {
+            let copies = self.alike.copies.get(&first).into_iter().flatten();
+            for &file in copies.chain([&first]) {
+                let of = self.machine.file_table().fingerprint(file);
+                to.put((of.dev, of.ino), identifier);
+            }
         }
     }
 
     /// The contents that show the same as others, in the order of their first files.
     pub(super) fn alike_sets(&mut self) -> Vec<Vec<ShownContent>> {
+        self.leave_identifiers();
         let by_picture = mem::take(&mut self.alike.by_picture).into_values();
         let mut sets: Vec<Vec<ShownContent>> = Vec::new();
         let was_interrupted = self.control.is_cancelled();

@@ -44,6 +44,12 @@ pub fn read(reader: &mut Reader, span: Span) -> Result<Vec<IsoBox>> {
     Ok(boxes)
 }
 
+/// The boxes in a metadata box. QuickTime writes no version before them.
+pub fn read_meta(reader: &mut Reader, meta: IsoBox) -> Result<Vec<IsoBox>> {
+    let has_version = !reader.has_in(meta.body.skip(4), b"hdlr")?;
+    read(reader, meta.body.skip(if has_version { 4 } else { 0 }))
+}
+
 /// The only box of a kind. Of two, decoders decide which one counts.
 pub fn find(boxes: &[IsoBox], kind: &Kind) -> Option<IsoBox> {
     let mut of_kind = boxes.iter().copied().filter(|one| one.kind == *kind);

@@ -151,9 +151,7 @@ fn take_user_data(reader: &mut Reader, udta: IsoBox, draft: &mut Draft) -> Resul
 
 /// One tag of iTunes is not harmless: how much of the sound is padding.
 fn take_gapless(reader: &mut Reader, meta: IsoBox, draft: &mut Draft) -> Result<()> {
-    // QuickTime writes no version.
-    let has_version = !reader.has(meta.body.start + 4, b"hdlr")?;
-    let children = boxes::read(reader, meta.body.skip(if has_version { 4 } else { 0 }))?;
+    let children = boxes::read_meta(reader, meta)?;
     let Some(ilst) = boxes::find(&children, b"ilst") else {
         return Ok(());
     };

@@ -113,9 +113,29 @@ impl Found {
 /// Reads a block.
 type Read = fn(&mut Reader, Span, &mut Found) -> Result<()>;
 
+/// Reads blocks of several kinds. One that cannot be read says nothing.
+fn read_blocks(reader: &mut Reader, kinds: &[(&[Span], Read)]) -> Result<Found> {
+    let mut found = Found::default();
+    for (spans, read) in kinds {
+        for span in *spans {
+            if_sound(read(reader, *span, &mut found))?;
+        }
+    }
+    Ok(found)
+}
+
+/// Reads Apple's name of a photo and of the film that belongs to it.
+pub fn identifier(reader: &mut Reader, media: &Media) -> Result<Option<String>> {
+    let blocks = &media.blocks;
+    let kinds: [(&[Span], Read); 2] = [
+        (&blocks.exif, photo::read_exif),
+        (&blocks.film, sound::read_film),
+    ];
+    Ok(read_blocks(reader, &kinds)?.first(IDENTIFIER))
+}
+
 /// Reads the tags of a file with these blocks.
 pub fn read(reader: &mut Reader, media: &Media) -> Result<Tags> {
-    let mut found = Found::default();
     let blocks = &media.blocks;
     let kinds: [(&[Span], Read); 6] = [
         (&blocks.exif, photo::read_exif),
@@ -125,11 +145,7 @@ pub fn read(reader: &mut Reader, media: &Media) -> Result<Tags> {
         (&blocks.id3, sound::read_id3),
         (&blocks.film, sound::read_film),
     ];
-    for (spans, read) in kinds {
-        for span in spans {
-            if_sound(read(reader, *span, &mut found))?;
-        }
-    }
+    let found = read_blocks(reader, &kinds)?;
     let mut keywords: Vec<String> = found.all(KEYWORD).cloned().collect();
     keywords.sort();
     keywords.dedup();

@@ -1,6 +1,7 @@
 //! Tags of sounds and films: Vorbis comments, ID3, boxes.
 
-use super::super::blocks::{boxes, comments, id3};
+use super::super::blocks::boxes::{self, IsoBox};
+use super::super::blocks::{comments, id3};
 use super::super::fields::Fields;
 use super::super::source::{Order, Reader, Result};
 use super::super::span::Span;
@@ -61,7 +62,7 @@ pub fn read_film(reader: &mut Reader, moov: Span, found: &mut Found) -> Result<(
             b"udta" => {
                 for one in boxes::read(reader, one.body)? {
                     match &one.kind {
-                        b"meta" => read_items(reader, one.body, found)?,
+                        b"meta" => read_items(reader, one, found)?,
                         // A length and a language come first.
                         [0xA9, name @ ..] => {
                             found.number += 1;
@@ -72,7 +73,7 @@ pub fn read_film(reader: &mut Reader, moov: Span, found: &mut Found) -> Result<(
                     }
                 }
             }
-            b"meta" => read_items(reader, one.body, found)?,
+            b"meta" => read_items(reader, one, found)?,
             _ => {}
         }
     }
@@ -80,11 +81,8 @@ pub fn read_film(reader: &mut Reader, moov: Span, found: &mut Found) -> Result<(
 }
 
 /// Values of a metadata box, under their own names or under those of a list of keys.
-fn read_items(reader: &mut Reader, meta: Span, found: &mut Found) -> Result<()> {
-    // QuickTime writes no version before the first box.
-    let has_version = !reader.has_in(meta.skip(4), b"hdlr")?;
-    let meta = meta.skip(if has_version { 4 } else { 0 });
-    let children = boxes::read(reader, meta)?;
+fn read_items(reader: &mut Reader, meta: IsoBox, found: &mut Found) -> Result<()> {
+    let children = boxes::read_meta(reader, meta)?;
     let mut names = Vec::new();
     if let Some(keys) = boxes::find(&children, b"keys") {
         for key in boxes::read(reader, keys.body.skip(8))? {

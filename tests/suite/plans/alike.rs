@@ -186,6 +186,7 @@ fn nothing_that_is_shown_is_lost() {
                 ]),
                 orientation: *rng.pick(&[0, 1, 6]),
                 film: rng.pick::<&str>(&["", "", "a film", "another film"]),
+                ..Picture::default()
             };
             let name = format!("{}/{number}.jpg", rng.below(3));
             tree = tree.file(&name, picture.bytes());

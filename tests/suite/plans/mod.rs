@@ -5,6 +5,7 @@ mod dangling;
 mod groups;
 mod libraries;
 mod library_alike;
+mod live;
 mod managed;
 mod originals;
 mod plan;

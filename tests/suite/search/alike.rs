@@ -18,6 +18,7 @@ fn library() -> Tree {
             tags,
             orientation,
             film,
+            ..Picture::default()
         };
         picture.bytes()
     };
@@ -209,6 +210,7 @@ fn random_libraries_give_the_pictures_that_were_made() {
                 ]),
                 orientation: *rng.pick(&[0, 1, 6]),
                 film: rng.pick::<&str>(&["", "", "a film", "another film"]),
+                ..Picture::default()
             };
             let name = format!("{}/{number}.jpg", rng.below(3));
             tree = tree.file(&name, made.bytes());

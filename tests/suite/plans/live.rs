@@ -1,0 +1,100 @@
+//! Live Photos: Apple gives the photo and the film one name, which says more than the names of the files.
+
+use crate::common::Tree;
+use crate::common::picture::{Picture, film};
+use crate::common::stage::Stage;
+
+/// Files of a folder: each a name of a file, what it shows, and Apple's name, if it has one.
+type Files<'a> = &'a [(&'a str, &'a str, &'a str)];
+
+fn library(folders: &[(&str, Files<'_>)]) -> Stage {
+    let mut tree = Tree::new();
+    for (folder, files) in folders {
+        for (name, shows, live) in *files {
+            let photo = Picture {
+                shows,
+                live,
+                ..Picture::default()
+            };
+            let bytes = match name.rsplit_once('.') {
+                Some((_, "MOV")) => film(shows, live),
+                Some((_, "AAE")) => shows.as_bytes().to_vec(),
+                _ => photo.bytes(),
+            };
+            tree = tree.file(format!("{folder}/{name}"), bytes);
+        }
+    }
+    Stage::new(tree)
+}
+
+/// Removes from `a` what is in `b` as well: what stays in `a`.
+#[track_caller]
+fn stays_in_a(a: Files<'_>, b: Files<'_>) -> Vec<String> {
+    let stage = library(&[("a", a), ("b", b)]);
+    // The second search has the answers of the first, in the cache.
+    stage.run("find -q --ignore-tags --cache c a b").exits(0);
+    let search = "--ignore-tags --cache c --reference b a";
+    let run = stage.run(&format!("remove --trash -y {search}"));
+    run.exits(0);
+    let names = stage.names().into_iter();
+    names
+        .filter_map(|name| Some(name.strip_prefix("a/")?.to_owned()))
+        .collect()
+}
+
+#[test]
+fn a_photo_and_a_film_with_one_identifier_belong_together_under_any_names() {
+    let film = ("IMG_2.MOV", "waves", "X");
+    for (live, stays) in [
+        ("X", &["IMG_1.JPG", "IMG_2.MOV"][..]),
+        ("Y", &["IMG_1.JPG"]),
+    ] {
+        let photo = ("IMG_1.JPG", "the sea", live);
+        assert_eq!(stays_in_a(&[photo, film], &[film]), stays, "{live}");
+    }
+    // In another folder is another photo.
+    let stage = library(&[
+        ("a", &[film]),
+        ("b", &[film, ("IMG_1.JPG", "the sea", "X")]),
+    ]);
+    stage
+        .run("remove --trash -y --ignore-tags --reference b a")
+        .exits(0);
+    assert!(!stage.names().contains(&"a/IMG_2.MOV".to_owned()));
+}
+
+#[test]
+fn a_photo_and_a_film_with_other_identifiers_do_not_belong_together_by_their_name() {
+    let film = ("IMG_1.MOV", "waves", "X");
+    for (live, stays) in [
+        ("Y", &["IMG_1.JPG"][..]),
+        ("X", &["IMG_1.JPG", "IMG_1.MOV"]),
+        // It may have been exported without the name.
+        ("", &["IMG_1.JPG", "IMG_1.MOV"]),
+    ] {
+        let photo = ("IMG_1.JPG", "the sea", live);
+        assert_eq!(stays_in_a(&[photo, film], &[film]), stays, "{live}");
+    }
+}
+
+/// Nothing tells whose it is.
+#[test]
+fn a_sidecar_holds_a_film_of_its_name() {
+    let (photo, film) = (("IMG_1.JPG", "the sea", "Y"), ("IMG_1.MOV", "waves", "X"));
+    let edit = ("IMG_1.AAE", "an edit", "");
+    let stays = stays_in_a(&[photo, film, edit], &[film]);
+    assert_eq!(stays, ["IMG_1.AAE", "IMG_1.JPG", "IMG_1.MOV"]);
+}
+
+/// Copies of a whole Live Photo in its own folder are not bound to it.
+#[test]
+fn a_second_pair_in_the_same_folder_goes_as_a_pair() {
+    let pair = [("IMG_1.JPG", "the sea", "X"), ("IMG_1.MOV", "waves", "X")];
+    let copy = [
+        ("IMG_1 (1).JPG", "the sea", "X"),
+        ("IMG_1 (1).MOV", "waves", "X"),
+    ];
+    let stage = library(&[("a", &[pair, copy].concat())]);
+    stage.run("remove --trash -y --ignore-tags a").exits(0);
+    assert_eq!(stage.names(), ["a/IMG_1.JPG", "a/IMG_1.MOV"]);
+}
