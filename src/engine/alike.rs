@@ -79,7 +79,7 @@ impl Deliverer<'_> {
             tables.file_table(),
             tables.dirs,
         );
-        for set in order {
+        for set in order::put_bursts_together(order, |&set| sets[set].1[0], tables.file_table()) {
             let (reclaimable, files, contents) = &sets[set];
             let tally = self.summary.alike.get_or_insert_default();
             tally.sets += 1;

@@ -14,7 +14,7 @@ use crate::file::{DirTable, FileIndex, FileTable, is_managed_file};
 use crate::read::Scheduler;
 use crate::sys::open;
 
-use super::config::Config;
+use super::config::{Config, IgnoreTags};
 use super::members::{ambiguous, freed};
 use super::order::{self, BestNames, SetFacts, SetOrder};
 use super::volumes::Volumes;
@@ -317,6 +317,10 @@ impl<'a> Deliverer<'a> {
             file_table,
             tables.dirs,
         );
+        let sets = match self.config.ignore_tags {
+            IgnoreTags::No => sets,
+            _ => order::put_bursts_together(sets, first, file_table),
+        };
         for (nth, kept) in sets.iter().enumerate() {
             if nth.is_multiple_of(PREFETCHED) {
                 let next = sets[nth..].iter().take(PREFETCHED);

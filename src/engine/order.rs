@@ -5,8 +5,9 @@
 //! names, a set by the place and the path of its first file.
 
 use std::cmp::{Ordering, Reverse};
+use std::collections::HashMap;
 
-use crate::file::{CopyMarks, DirId, DirTable, FileIndex, FileTable, NumberMap, Preference};
+use crate::file::{CopyMarks, DirId, DirTable, FileIndex, FileTable, NumberMap, Preference, burst};
 
 /// A name and the folder that it lies in.
 pub type PlacedName<'c> = (DirId, &'c [u8]);
@@ -177,6 +178,25 @@ pub fn sort_sets<'f, T, B: Ord>(
     let keyed = sets.into_iter().map(|set| (better(&set), first(&set), set));
     let sorted = sorted(keyed.collect(), &names, dirs);
     sorted.map(|(_, set)| set).collect()
+}
+
+/// Moves the sets of photos of one burst behind the first of them. `first` is the first file of a set.
+pub fn put_bursts_together<T>(
+    sets: Vec<T>,
+    first: impl Fn(&T) -> FileIndex,
+    file_table: &FileTable,
+) -> Vec<T> {
+    let mut places: HashMap<(DirId, &[u8]), usize> = HashMap::new();
+    let placed = sets.into_iter().enumerate().map(|(own, set)| {
+        let file = first(&set);
+        let burst = burst(file_table.first_name(file));
+        let burst = burst.map(|burst| (file_table.dir(file), burst));
+        let place = burst.map(|burst| *places.entry(burst).or_insert(own));
+        (place.unwrap_or(own), set)
+    });
+    let mut placed: Vec<(usize, T)> = placed.collect();
+    placed.sort_by_key(|(place, _)| *place);
+    placed.into_iter().map(|(_, set)| set).collect()
 }
 
 /// Number of names that are compared by their paths. For more names, each folder gets a rank first.

@@ -119,6 +119,34 @@ pub fn numbered(name: &[u8]) -> Option<(Vec<u8>, &[u8])> {
     Some(([stem, &name[whole.len()..]].concat(), number))
 }
 
+/// What the names of the photos of one burst in a folder have in common, by the patterns of cameras and phones:
+/// `IMG_20200101_120000_BURST001_COVER`, `DSC_0001_BURST20200101120000123`, and of Samsung `20200101_120000_001`.
+pub fn burst(name: &[u8]) -> Option<&[u8]> {
+    const WORD: &[u8] = b"BURST";
+    /// A longer number is the time of the burst, a shorter one counts its photos.
+    const TIME: usize = 14;
+    let (stem, _, role) = known(name)?;
+    if !matches!(role, Some(Role::Raw | Role::Still)) {
+        return None;
+    }
+    if let Some(at) = stem.windows(WORD.len()).rposition(|word| word == WORD) {
+        let number = &stem[at + WORD.len()..];
+        let mut digits = number.iter().take_while(|byte| byte.is_ascii_digit());
+        return match digits.by_ref().count() {
+            0 => None,
+            count if count < TIME => Some(&stem[..at]),
+            count => Some(&number[..count]),
+        };
+    }
+    let fits = |(byte, like): (&u8, &u8)| match like {
+        b'0' => byte.is_ascii_digit(),
+        like => byte == like,
+    };
+    let samsung = b"00000000_000000_000";
+    let is_samsung = stem.len() == samsung.len() && stem.iter().zip(samsung).all(fits);
+    is_samsung.then(|| &stem[..15])
+}
+
 /// What Google adds to the name of an edited photo, in some languages.
 const EDITED: &[&str] = &[
     "-edited",
@@ -212,6 +240,46 @@ mod tests {
             "",
         ] {
             assert_eq!(Member::of(name.as_bytes()), None, "{name}");
+        }
+    }
+
+    /// Names that phones of Motorola, Fairphone, Huawei, Google, Sony and Samsung gave.
+    #[test]
+    fn photos_of_a_burst_have_one_text_in_their_names() {
+        for (name, expected) in [
+            (
+                "IMG_20180914_094602055_BURST000_COVER.jpg",
+                "IMG_20180914_094602055_",
+            ),
+            (
+                "IMG_20180914_094602055_BURST001.jpg",
+                "IMG_20180914_094602055_",
+            ),
+            ("20210314_101010_BURST12.jpg", "20210314_101010_"),
+            ("00001IMG_00001_BURST20171111030039.jpg", "20171111030039"),
+            (
+                "00015IMG_00015_BURST20171111030039_COVER.jpg",
+                "20171111030039",
+            ),
+            (
+                "DSC_0052_BURST20230709220904977_COVER.JPG",
+                "20230709220904977",
+            ),
+            ("20231207_101605_001.jpg", "20231207_101605"),
+            ("20231207_101605_039.dng", "20231207_101605"),
+        ] {
+            let found = burst(name.as_bytes());
+            assert_eq!(found, Some(expected.as_bytes()), "{name}");
+        }
+        for name in [
+            "20231207_101552.jpg",
+            "20231207_101552_01.jpg",
+            "IMG_20231207_101552.jpg",
+            "BURST.jpg",
+            "IMG_BURST001.mp4",
+            "notes_BURST001.txt",
+        ] {
+            assert_eq!(burst(name.as_bytes()), None, "{name}");
         }
     }
 

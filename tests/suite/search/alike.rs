@@ -78,6 +78,40 @@ fn files_that_show_the_same_are_sets_of_their_own() {
     );
 }
 
+/// Whatever each of them frees: what belongs to a burst is looked at as a whole.
+#[test]
+fn sets_of_photos_of_one_burst_follow_each_other() {
+    let shots = [
+        ("IMG_1_BURST001.jpg", 40_000),
+        ("sun.jpg", 30_000),
+        ("IMG_1_BURST002_COVER.jpg", 20_000),
+        ("20200101_120000_001.jpg", 18_000),
+        ("hill.jpg", 12_000),
+        ("20200101_120000_002.jpg", 6_000),
+    ];
+    let mut tree = Tree::new();
+    for (name, length) in shots {
+        let shows = name.repeat(length / name.len());
+        let plain = picture(&shows, "");
+        tree = tree
+            .file(format!("a/{name}"), &plain)
+            .file(format!("b/{name}"), &plain)
+            .file(format!("c/{name}"), picture(&shows, "xmp:Rating=\"1\""));
+    }
+    let stage = Stage::new(tree);
+    let report = stage
+        .run("find --ignore-tags -f json a b c")
+        .exits(0)
+        .json();
+    let expected = [0, 2, 1, 3, 5, 4].map(|shot| shots[shot].0);
+    for sets in ["sets", "alike"] {
+        let sets = report[sets].as_array().expect("sets").iter();
+        let firsts = sets.filter_map(|set| set["members"][0]["path"]["text"].as_str());
+        let names = firsts.filter_map(|path| Some(path.rsplit_once('/')?.1));
+        assert_eq!(names.collect::<Vec<_>>(), expected, "{report:#}");
+    }
+}
+
 /// In text they are comments: what reads the report back sees equal files only.
 #[test]
 fn a_report_with_them_leads_to_actions_on_equal_files_only() {
