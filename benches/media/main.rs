@@ -1,9 +1,9 @@
 //! What `--ignore-tags` costs over a search for equal files: time, and bytes read.
 //! `cargo bench --bench media -- [--runs N] [--cold] FOLDER`
 //!
-//! ExifTool's hash of image data (from version 12.58 on) and czkawka's search for similar images run in turns with it on
-//! the same folder, if they are installed. They answer other questions: ExifTool gives a hash of each file, czkawka
-//! pictures that look alike.
+//! ExifTool's hash of image data and czkawka's search for similar images run in turns with it on the same folder, if they
+//! are in `PATH`; else it says why not. They answer other questions: ExifTool gives a hash of each file, czkawka pictures
+//! that look alike. npm has newer versions of ExifTool than Debian: `exiftool-vendored.pl`.
 
 use std::error::Error;
 use std::ffi::OsString;
@@ -64,19 +64,16 @@ fn words(words: &str, folder: &Path) -> Vec<OsString> {
     words.chain([folder.into()]).collect()
 }
 
-/// True if a program can be run. Before version 12.58, ExifTool has no such hash.
-fn is_usable(program: &OsString) -> bool {
+/// Why a program cannot be measured. Before version 12.58, ExifTool has no such hash.
+fn missing(program: &OsString) -> Option<String> {
     let is_exiftool = program == "exiftool";
     let version = if is_exiftool { "-ver" } else { "--version" };
-    let Ok(said) = Command::new(program).arg(version).output() else {
-        return false;
+    let said = match Command::new(program).arg(version).output() {
+        Ok(output) => String::from_utf8_lossy(&output.stdout).trim().to_owned(),
+        Err(error) => return Some(error.to_string()),
     };
-    let said = String::from_utf8_lossy(&said.stdout);
-    !is_exiftool
-        || said
-            .trim()
-            .parse()
-            .is_ok_and(|version: f64| version >= 12.58)
+    let has_hash = said.parse().is_ok_and(|version: f64| version >= 12.58);
+    (is_exiftool && !has_hash).then(|| format!("version {said} has no ImageDataHash"))
 }
 
 /// Bytes that a search reads of files.
@@ -114,7 +111,13 @@ fn bench(args: &Args) -> Result<(), Box<dyn Error>> {
         ),
         ("czkawka image", words("czkawka_cli image -d", &args.folder)),
     ];
-    rows.retain(|(_, command)| is_usable(&command[0]));
+    rows.retain(|(name, command)| match missing(&command[0]) {
+        None => true,
+        Some(why) => {
+            println!("{name}: not measured: {why}");
+            false
+        }
+    });
     let (names, commands): (Vec<_>, Vec<_>) = rows.into_iter().unzip();
     let runs = in_turns(&commands, args.runs, args.cold)?;
     let base = medians(&runs[0]);
