@@ -82,7 +82,7 @@ pub mod tree;
 pub mod units;
 
 #[doc(inline)]
-pub use action::plan::{BrokenLink, Choice, Fate, Sidecars};
+pub use action::plan::{BrokenLink, Carried, Choice, Fate, Sidecars};
 #[doc(inline)]
 pub use action::reason::{Class, Code, Facts, Reason};
 #[doc(inline)]

@@ -54,6 +54,7 @@ fn shown(set: &PlannedSet) -> String {
             Fate::Keep(why) => format!("keep ({why})"),
             Fate::Act { frees, .. } => format!("link, frees {frees}"),
             Fate::Leave(why) => format!("leave: {why}"),
+            Fate::Carry(carried) => format!("move to {}", carried.to().display()),
         };
         format!("{}: {what}\n", file.path().display())
     });

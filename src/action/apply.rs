@@ -64,7 +64,13 @@ impl ApplyControl {
 
     fn count(&self, step: &Step) {
         self.steps.fetch_add(1, Ordering::Relaxed);
-        let size = step.victim.expected.size;
+        // As in the totals of a plan.
+        let is_copy = step.carried_to.is_none();
+        let size = if is_copy {
+            step.victim.expected.size
+        } else {
+            0
+        };
         // Only one thread writes it.
         let bytes = self.bytes.load(Ordering::Relaxed).saturating_add(size);
         self.bytes.store(bytes, Ordering::Relaxed);
@@ -78,6 +84,8 @@ pub struct ApplyTally {
     pub run: String,
     /// Steps that were done.
     pub done: u64,
+    /// Of these, sidecar files that were carried.
+    pub carried: u64,
     /// Steps that needed no change.
     pub already: u64,
     /// Steps that were not carried out because a file is not as expected.
@@ -241,6 +249,7 @@ impl ApplyTally {
             }
             Outcome::Done(done) => {
                 self.done += 1;
+                self.carried += u64::from(step.carried_to.is_some());
                 self.freed += done.freed;
                 if let Some(emptied) = &mut self.emptied {
                     let folder = folder_entry::parent(&step.victim.path);

@@ -218,22 +218,34 @@ impl Bounds {
     /// `path` is the real path, `listed` the name as it was listed.
     pub fn hold(&self, path: &[u8], listed: &[u8]) -> Option<Code> {
         let inside = |folders: &[Below]| folders.iter().any(|folder| folder.holds(path));
-        let inner = if self.reference.is_empty() && self.protected.is_empty() {
-            None
-        } else {
-            self.mounts.inner(path)
-        };
+        let inner = self.inner(path);
         let inner = inner.as_ref();
-        let is_protected = |place: &Place| place.holds_through(path, listed, inner);
         if inside(&self.reference) || self.reference.iter().any(|f| f.holds_inner(inner)) {
-            Some(Code::Reference)
-        } else if self.protected.iter().any(is_protected) {
+            return Some(Code::Reference);
+        }
+        let is_protected = |place: &Place| place.holds_through(path, listed, inner);
+        if self.protected.iter().any(is_protected) {
             Some(Code::Protected)
         } else if !self.only_under.is_empty() && !inside(&self.only_under) {
             Some(Code::Outside)
         } else {
             None
         }
+    }
+
+    /// True if a file may be put into this folder. The files of a reference stay, but others may join them.
+    pub fn lets_file_come(&self, folder: &[u8], listed: &[u8]) -> bool {
+        let inner = self.inner(folder);
+        let is_protected = |place: &Place| place.holds_through(folder, listed, inner.as_ref());
+        let mut only_under = self.only_under.iter();
+        let is_inside = self.only_under.is_empty() || only_under.any(|below| below.holds(folder));
+        is_inside && !self.protected.iter().any(is_protected)
+    }
+
+    /// The path on its file system, if other mounts count as well.
+    fn inner(&self, path: &[u8]) -> Option<Inner> {
+        let counts = !self.reference.is_empty() || !self.protected.is_empty();
+        counts.then(|| self.mounts.inner(path)).flatten()
     }
 
     /// True if this folder, a real path, may be removed when it is empty: it is below a given folder, was not named in

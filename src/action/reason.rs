@@ -111,6 +111,8 @@ reasons! {
         "is alone on its file system or mount, and hard links cannot cross them";
     Group "group" Rule "belongs together with a file that stays";
     NoPair "no-pair" Rule "has no copy beside copies of all that it belongs to";
+    PlaceTaken "place-taken" Rule "cannot go beside the kept file: {other} is there";
+    NoPlace "no-place" Rule "cannot go beside the kept file: {what}";
     NotAsked "not-asked" Rule "has no answer yet";
     OutsidePaths "outside-paths" Rule "is outside the given paths";
     SharedFolder "shared-folder" Rule "is in a folder that other users can change";
@@ -331,6 +333,14 @@ impl Reason {
         Code::Together.with(Facts {
             other: Some(Raw(path.to_vec())),
             because: Some(Box::new(self.clone())),
+            ..Facts::default()
+        })
+    }
+
+    /// A sidecar file whose place beside the kept photo another file has.
+    pub(super) fn place_taken(path: &[u8]) -> Self {
+        Code::PlaceTaken.with(Facts {
+            other: Some(Raw(path.to_vec())),
             ..Facts::default()
         })
     }

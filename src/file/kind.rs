@@ -123,6 +123,11 @@ pub(super) fn known(name: &[u8]) -> Option<(&[u8], Option<Kind>, Option<Role>)> 
     Some((stem, row.0, row.1))
 }
 
+/// A name without its extension, if this is a known one.
+pub fn stem(name: &[u8]) -> &[u8] {
+    known(name).map_or(name, |(stem, ..)| stem)
+}
+
 impl Kind {
     /// All kinds, in the order in which they are shown.
     pub const ALL: [Self; 5] = [

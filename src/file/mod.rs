@@ -20,7 +20,7 @@ pub use dir_handles::DirHandles;
 pub use dir_table::{DirId, DirTable, FolderPlace, PathRules, SharedDirs};
 pub use file_table::{FileTable, FoundFile, Naming};
 pub use identity::{DevIndex, FileIndex, Fingerprint, FolderId, Numbering, Sameness, Sighting};
-pub use kind::{Kind, Role, UnknownKind};
+pub use kind::{Kind, Role, UnknownKind, stem};
 pub use managed::{
     ManagedPaths, ROWS as MANAGED, Row as ManagedRow, RowNumber, is_managed_file,
     is_managed_folder, may_tell_folder,

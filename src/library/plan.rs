@@ -148,7 +148,8 @@ impl<'a> Plan<'a> {
         &self.plan.dangling().named
     }
 
-    /// All sets, in the order in which they were found.
+    /// All sets, in the order in which they were found. Then come sidecar files without a copy that are
+    /// [carried](Fate::Carry), or that cannot be, each alone.
     pub fn sets(&self) -> impl Iterator<Item = PlannedSet> {
         let action = self.plan.action();
         self.plan.sets().iter().map(move |set| planned(set, action))

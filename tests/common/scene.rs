@@ -248,6 +248,7 @@ pub fn step(action: ActionKind, keeper: &Path, victim: &Path) -> Step {
         keeper: target(keeper),
         victim: target(victim),
         is_alike: false,
+        carried_to: None,
     }
 }
 

@@ -63,7 +63,9 @@ fn compared(step: &Step, drafted: &mut Act) -> Result<Option<ContentDigest>, Rea
     pair.victim.guard()?;
     let gives_back = step.action.reversal() == Reversal::GivesBack;
     let wanted = gives_back || intent.together.is_some();
-    if step.is_alike {
+    if step.carried_to.is_some() {
+        pair.digest_of_victim().map(Some)
+    } else if step.is_alike {
         pair.compare_shown(wanted)
     } else {
         pair.compare(wanted)

@@ -168,7 +168,8 @@ impl Actor {
             };
             return Err(code.into());
         }
-        if !step.is_alike && keeper.stat.size != victim.stat.size {
+        let has_copy = !step.is_alike && step.carried_to.is_none();
+        if has_copy && keeper.stat.size != victim.stat.size {
             let shorter = keeper.stat.size.min(victim.stat.size);
             return Err(Reason::differs(shorter));
         }

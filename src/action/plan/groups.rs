@@ -1,5 +1,4 @@
-//! Files that belong together by their names, a photo and the files that programs put beside it: they go together or
-//! stay together.
+//! Files that belong together by their names: a photo and the files that programs put beside it.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -11,8 +10,7 @@ use rustix::fs::FileType;
 use rustix::io::{Errno, Result};
 
 use super::live;
-use super::set::{Fate, Group, PlannedFile, PlannedName, SetPlan};
-use crate::action::reason::Code;
+use super::set::{Group, PlannedName, SetPlan};
 use crate::action::ways::folder_entry::{NameInFolder, bare, join, parent};
 use crate::file::{Member, Role, clipped, is_exported, numbered, original};
 use crate::heartbeat::current;
@@ -33,6 +31,12 @@ pub struct Groups {
     /// For names that only other files of the folder explain, by the hash of folder and name: the key of the group, and
     /// the role in it.
     told: HashMap<u64, (u64, Role)>,
+    /// Sidecar files may be carried: a photo that is alone is a group as well.
+    carries: bool,
+    /// The bare names of the sidecar files of each group, if they may be carried.
+    sidecars: HashMap<u64, Vec<Box<[u8]>>>,
+    /// Groups by name that identifiers change. A further sidecar file could be about what left them.
+    parted: HashSet<u64>,
     /// Where each group stands in the first set of a report that has one of its photos.
     places: HashMap<u64, usize>,
     /// Which Live Photos files belong to.
@@ -50,6 +54,36 @@ type About<'a> = (Cow<'a, [u8]>, Option<&'a [u8]>, u64);
 type Named = (u64, Role, Box<[u8]>);
 
 impl Groups {
+    /// No folder was looked at yet.
+    pub fn new(carries: bool) -> Self {
+        Self {
+            carries,
+            ..Self::default()
+        }
+    }
+
+    /// True if sidecar files may be carried.
+    pub fn carries(&self) -> bool {
+        self.carries
+    }
+
+    /// The bare names of the sidecar files of a group, if they may be carried.
+    pub fn sidecars(&self, key: u64) -> &[Box<[u8]>] {
+        self.sidecars.get(&key).map_or(&[], Vec::as_slice)
+    }
+
+    /// True if a new sidecar file of this name, in a folder that was looked at, belongs to this group.
+    pub fn takes(&self, key: u64, folder: &[u8], name: &[u8]) -> bool {
+        let Some(Member { stem, role }) = Member::of(name) else {
+            return false;
+        };
+        let dots = (0..stem.len()).rev().filter(|&at| stem[at] == b'.');
+        let stems = [&stem[..]].into_iter().chain(dots.map(|dot| &stem[..dot]));
+        let mut keys = stems.map(|stem| self.key(folder, stem));
+        let first = keys.find(|key| self.groups.contains_key(key));
+        role == Role::Sidecar && first == Some(key) && !self.parted.contains(&key)
+    }
+
     /// Finds the groups of all names of a set.
     pub fn look(&mut self, set: &mut SetPlan) {
         for name in set.files.iter_mut().flat_map(|file| &mut file.names) {
@@ -103,6 +137,7 @@ impl Groups {
             listed: [above.unwrap_or_default(), &main].concat(),
             facts,
             is_sidecar: role == Role::Sidecar && richness != u32::MAX,
+            lets_file_come: false,
         })
     }
 
@@ -174,9 +209,16 @@ impl Groups {
         self.tell_live(handle, folder, &mut members);
         members.sort_unstable();
         for group in members.chunk_by(|a, b| a.0 == b.0) {
-            if group.iter().any(|member| member.1 != group[0].1) {
-                let main = group[0].2.clone();
-                self.groups.insert(group[0].0, (main, group.len() as u32));
+            let &(key, role, ref main) = &group[0];
+            let is_lone = self.carries && group.len() == 1 && role != Role::Sidecar;
+            if !is_lone && group.iter().all(|member| member.1 == role) {
+                continue;
+            }
+            self.groups.insert(key, (main.clone(), group.len() as u32));
+            let sidecars = group.iter().filter(|member| member.1 == Role::Sidecar);
+            if self.carries {
+                let names = sidecars.map(|(.., name)| name.clone()).collect();
+                self.sidecars.insert(key, names);
             }
         }
         Ok(())
@@ -284,6 +326,13 @@ impl Groups {
         });
         let halves: Vec<live::Half> = halves.collect();
         let keys = live::keys(&halves, |film| self.hasher.hash_one((folder, film)));
+        for ((key, ..), _) in members
+            .iter()
+            .zip(&keys)
+            .filter(|((key, ..), told)| key != *told)
+        {
+            self.parted.insert(*key);
+        }
         for ((key, role, name), told) in members.iter_mut().zip(keys) {
             if *key != told {
                 *key = told;
@@ -307,136 +356,4 @@ impl Groups {
     fn key(&self, folder: &[u8], stem: &[u8]) -> u64 {
         self.hasher.hash_one((folder, stem.to_ascii_lowercase()))
     }
-}
-
-/// Maximum number of groups among which the copies of a photo and of its sidecars are looked for.
-const COPIES: usize = 16;
-
-/// What the plan does with groups. Each of the sidecars of a group goes only if one group that stays has a copy of it
-/// and of each file of the group that is no sidecar; else the group stays. Which of those files a sidecar is about, its
-/// name need not tell.
-#[derive(Debug, Default)]
-struct Together {
-    /// Number of the files of each group that go.
-    going: HashMap<u64, u32>,
-    /// Groups that stay, and whether that is for lack of a copy.
-    held: HashMap<u64, bool>,
-    /// For each group that goes: groups that stay and have a copy of each file of it that is no sidecar.
-    copies: HashMap<u64, Vec<u64>>,
-}
-
-/// Leaves alone the groups that do not go whole. Returns the places of the changed sets.
-pub fn keep_together(sets: &mut [SetPlan]) -> Vec<usize> {
-    let mut together = Together::default();
-    for group in sets.iter().flat_map(going_groups) {
-        *together.going.entry(group.key).or_default() += 1;
-    }
-    if together.going.is_empty() {
-        return Vec::new();
-    }
-    sets.iter().for_each(|set| together.hold(set));
-    // Once is enough: what stays later are further copies.
-    sets.iter().for_each(|set| together.note_copies(set));
-    sets.iter().for_each(|set| together.hold_without_copy(set));
-    // What is held lets more be held.
-    let mut before = 0;
-    while together.held.len() != before {
-        before = together.held.len();
-        sets.iter().for_each(|set| together.hold(set));
-    }
-    let changed = sets.iter_mut().enumerate();
-    let changed = changed.filter_map(|(place, set)| together.apply(set).then_some(place));
-    changed.collect()
-}
-
-impl Together {
-    /// Holds the groups of which a file stays. A file that stays because of one of its names holds the groups of the
-    /// others.
-    fn hold(&mut self, set: &SetPlan) {
-        for file in set.files.iter().filter(|file| file.goes()) {
-            let is_whole = |group: &Group| self.going.get(&group.key) == Some(&group.richness);
-            let stays = |group: &Group| self.held.contains_key(&group.key) || !is_whole(group);
-            if groups_of(file).any(stays) {
-                for group in groups_of(file) {
-                    self.held.entry(group.key).or_insert(false);
-                }
-            }
-        }
-    }
-
-    /// Notes which groups have copies of the photos and films of groups that go.
-    fn note_copies(&mut self, set: &SetPlan) {
-        let first: Vec<u64> = self.staying(set).take(COPIES).collect();
-        let stay: HashSet<u64> = self.staying(set).collect();
-        for group in going_groups(set).filter(|group| !group.is_sidecar) {
-            let copies = self.copies.entry(group.key);
-            let copies = copies.and_modify(|known| known.retain(|key| stay.contains(key)));
-            copies.or_insert_with(|| first.clone());
-        }
-    }
-
-    /// Holds the groups that have a sidecar of which no group has a copy that also has copies of its photos and films,
-    /// once the copies of all sets were [noted](Self::note_copies).
-    fn hold_without_copy(&mut self, set: &SetPlan) {
-        let stay: HashSet<u64> = self.staying(set).collect();
-        for group in going_groups(set).filter(|group| group.is_sidecar) {
-            let copies = self.copies.get(&group.key);
-            if !copies.is_some_and(|copies| copies.iter().any(|copy| stay.contains(copy))) {
-                self.held.entry(group.key).or_insert(true);
-            }
-        }
-    }
-
-    /// The groups of the files of a set that stay.
-    fn staying(&self, set: &SetPlan) -> impl Iterator<Item = u64> {
-        let groups = set.files.iter().flat_map(|file| {
-            let goes = file.goes();
-            groups_of(file).map(move |group| (group.key, goes))
-        });
-        let staying = groups.filter(|(key, goes)| !goes || self.held.contains_key(key));
-        staying.map(|(key, _)| key)
-    }
-
-    /// Takes what stays out of a set; returns whether there was any.
-    fn apply(&self, set: &mut SetPlan) -> bool {
-        let mut is_changed = false;
-        for file in set.files.iter_mut().filter(|file| file.goes()) {
-            let mut held =
-                groups_of(file).filter_map(|group| Some((group, *self.held.get(&group.key)?)));
-            let Some(first) = held.next() else { continue };
-            let has_no_pair = [first]
-                .into_iter()
-                .chain(held)
-                .any(|(group, lacks_copy)| group.is_sidecar && lacks_copy);
-            let code = if has_no_pair {
-                Code::NoPair
-            } else {
-                Code::Group
-            };
-            file.fate = Fate::Leave(code.into());
-            is_changed = true;
-        }
-        is_changed
-    }
-}
-
-/// The group of each name of a set that goes, by its path, and the number of names that go with it.
-pub fn sizes(set: &SetPlan) -> HashMap<&[u8], (u64, usize)> {
-    let going = set.files.iter().filter(|file| file.goes());
-    let groups = going.flat_map(|file| &file.names).filter_map(|name| {
-        let group = name.group.as_deref()?;
-        Some((name.path(), (group.key, group.richness as usize)))
-    });
-    groups.collect()
-}
-
-/// The groups of the names of a file.
-fn groups_of(file: &PlannedFile) -> impl Iterator<Item = &Group> {
-    file.names.iter().filter_map(|name| name.group.as_deref())
-}
-
-/// The groups of the names of a set that the plan acts on.
-fn going_groups(set: &SetPlan) -> impl Iterator<Item = &Group> {
-    let going = set.files.iter().filter(|file| file.goes());
-    going.flat_map(groups_of)
 }

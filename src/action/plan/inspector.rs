@@ -222,6 +222,13 @@ impl Inspector {
         self.trash.lead_into(path, given)
     }
 
+    /// True if a file may be put into this folder, a real path: it was searched, and no bound closes it.
+    pub fn lets_file_come(&self, folder: &[u8], listed: &[u8]) -> bool {
+        self.origin.root_of(folder) != Inside::No
+            && self.origin.admits(folder)
+            && self.bounds.lets_file_come(folder, listed)
+    }
+
     /// Prepends the folder where relative names start.
     fn absolute(&self, listed: &[u8]) -> Vec<u8> {
         match &self.origin.folder {

@@ -9,6 +9,7 @@
 //! Each file belongs to one set only.
 
 mod by_folder;
+mod carry;
 mod decide;
 mod effects;
 mod groups;
@@ -17,11 +18,13 @@ mod live;
 mod origin;
 mod planner;
 mod set;
+mod together;
 mod totals;
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 
+use groups::Groups;
 use planner::Checks;
 
 use super::{ActionKind, Step};
@@ -36,7 +39,7 @@ pub use effects::{BrokenLink, Dangling, EmptyFolder};
 pub use inspector::Inspector;
 pub use origin::{Listed, Origin};
 pub use planner::{Planner, Ranking};
-pub use set::{Fate, LeftName, PlannedFile, PlannedName, SetPlan, Volume};
+pub use set::{Carried, Fate, LeftName, PlannedFile, PlannedName, SetPlan, Volume};
 pub use totals::Totals;
 
 /// How to treat files that belong together by name.
@@ -46,6 +49,10 @@ pub enum Sidecars {
     /// Remove, move or keep all files of a group together
     #[default]
     KeepTogether,
+    /// The same. With `trash` and `move`, a group goes also if it has a sidecar file without a copy: this file goes
+    /// beside the kept copy of the photo or film, where it replaces nothing
+    #[cfg_attr(feature = "cli", value(skip))]
+    Carry,
     /// Treat each file by itself
     Ignore,
 }
@@ -91,6 +98,12 @@ impl Settings {
             ActionKind::Remove | ActionKind::Trash | ActionKind::Move
         )
     }
+
+    /// True if sidecar files without a copy can be carried: undo gives them and their photos back.
+    fn can_carry(&self) -> bool {
+        let can_be_undone = matches!(self.policy.action, ActionKind::Trash | ActionKind::Move);
+        can_be_undone && self.policy.pairs.is_empty()
+    }
 }
 
 /// A plan, ready to be shown or carried out.
@@ -100,7 +113,12 @@ pub struct Plan {
     checks: Checks,
     reasons: HashSet<Reason>,
     unmatched: Vec<String>,
+    groups: Groups,
     sets: Vec<SetPlan>,
+    /// Sidecar files that are in none of these sets, each alone, if they may be carried.
+    lone: Vec<SetPlan>,
+    /// The number of sets without these: of them, those come last that the plan tells of.
+    found: usize,
     dangling: Dangling,
     emptied: Vec<EmptyFolder>,
     totals: Totals,
@@ -110,11 +128,14 @@ impl Plan {
     /// A plan without sets.
     fn new(settings: Settings) -> Self {
         Self {
+            groups: Groups::new(settings.sidecars == Sidecars::Carry && settings.can_carry()),
             settings,
             checks: Checks::default(),
             reasons: HashSet::new(),
             unmatched: Vec::new(),
             sets: Vec::new(),
+            lone: Vec::new(),
+            found: 0,
             dangling: Dangling::default(),
             emptied: Vec::new(),
             totals: Totals::default(),
@@ -129,6 +150,11 @@ impl Plan {
     /// How its steps are carried out.
     pub fn acting(&self) -> &action::Settings {
         &self.settings.acting
+    }
+
+    /// True if its action can carry sidecar files, and the plan carries none because it was not asked to.
+    pub fn may_carry(&self) -> bool {
+        self.settings.can_carry() && !self.groups.carries()
     }
 
     /// The totals.
@@ -148,6 +174,7 @@ impl Plan {
         mut ask: impl FnMut(&SetPlan, usize) -> Result<Choice, E>,
     ) -> Result<(), E> {
         let mut sets = std::mem::take(&mut self.sets);
+        sets.truncate(self.found);
         for set in &mut sets {
             self.decide(set, &Choice::ByRule);
         }
@@ -197,9 +224,14 @@ impl Plan {
     /// Leaves alone what must go together with something that stays, then computes the totals.
     fn sum_up(&mut self) {
         let (action, destination) = (self.action(), self.settings.destination);
-        for changed in groups::keep_together(&mut self.sets) {
+        self.found = self.sets.len();
+        self.sets.extend(self.lone.iter().cloned());
+        let refuse = |file: &PlannedFile| self.checks.why_not(file, file, &self.settings);
+        for changed in together::keep_together(&mut self.sets, &self.groups, refuse) {
             totals::estimate(&mut self.sets[changed], action, destination);
         }
+        let lone = self.sets.split_off(self.found).into_iter();
+        self.sets.extend(lone.filter(SetPlan::is_decided));
         self.totals = Totals::default();
         self.sets
             .iter()
@@ -213,7 +245,7 @@ impl Plan {
         let action = self.action();
         let mut held: BTreeMap<u64, Vec<Step>> = BTreeMap::new();
         self.sets.iter().flat_map(move |set| {
-            let sizes = groups::sizes(set);
+            let sizes = together::sizes(set);
             let groups = set.steps(action).filter_map(|step| {
                 let Some(&(group, size)) = sizes.get(&step.victim.path[..]) else {
                     return Some(vec![step]);
@@ -221,9 +253,11 @@ impl Plan {
                 let others = held.entry(group).or_default();
                 others.push(step);
                 // What is not complete stays.
-                (others.len() >= size)
-                    .then(|| held.remove(&group))
-                    .flatten()
+                let whole = (others.len() >= size).then(|| held.remove(&group));
+                let mut whole = whole.flatten()?;
+                // A sidecar file is in its new place before its photo goes.
+                whole.sort_by_key(|step| step.carried_to.is_none());
+                Some(whole)
             });
             groups.collect::<Vec<_>>()
         })

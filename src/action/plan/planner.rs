@@ -1,13 +1,12 @@
 //! Takes sets, one after the other: plans them, or only sorts their files into the order in which a plan would keep
 //! them.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use rustix::io::Errno;
 
 use super::Plan;
 use super::decide::{Choice, look_at_rights};
-use super::groups::Groups;
 use super::inspector::Inspector;
 use super::origin::{Listed, Origin};
 use super::set::{Fate, PlannedFile, SetPlan};
@@ -16,11 +15,12 @@ use crate::action::bounds::Bounds;
 use crate::action::coherence::{FileSystems, Location};
 use crate::action::keep::Rules;
 use crate::action::reason::{Code, Reason};
+use crate::action::step::check::gone;
 use crate::action::step::{folders, reflink};
 use crate::action::ways::Ways;
-use crate::action::ways::folder_entry::NameInFolder;
+use crate::action::ways::folder_entry::{NameInFolder, bare, parent};
 use crate::action::{ActionKind, Common};
-use crate::decide::DuplicateSet;
+use crate::decide::{DuplicateSet, Member};
 use crate::heartbeat::current;
 use crate::media::Identifiers;
 use crate::sys::{attributes, open};
@@ -31,7 +31,6 @@ pub struct Planner {
     plan: Plan,
     inspector: Inspector,
     ways: Ways,
-    groups: Groups,
 }
 
 impl Planner {
@@ -47,7 +46,6 @@ impl Planner {
         Self {
             inspector,
             ways: Ways::default(),
-            groups: Groups::default(),
             plan: Plan::new(settings),
         }
     }
@@ -65,27 +63,19 @@ impl Planner {
 
     /// Where the identifiers of Live Photos belong, before the first set.
     pub fn identifiers(&self) -> &Identifiers {
-        &self.groups.identifiers
+        &self.plan.groups.identifiers
     }
 
     /// Plans for one set.
     pub fn add(&mut self, set: &DuplicateSet, said: Listed<'_>) {
-        let mut set = self.inspector.look(set, said);
+        let mut set = self.look(set, said);
         let settings = &self.plan.settings;
         let policy = &settings.policy;
-        if settings.acting.guards_ways() {
-            set.take_out_exposed(&mut self.ways);
-        }
-        if !settings.allows_managed {
-            set.take_out_managed();
-        }
         if set.files.len() > 1 || !set.left.is_empty() {
             if policy.common == Common::Access || policy.same_metadata {
                 look_at_rights(&mut set, policy.same_metadata);
             }
-            if settings.sidecars == Sidecars::KeepTogether && settings.takes_names() {
-                self.groups.look(&mut set);
-            }
+            self.find_groups(&mut set);
             self.plan.decide(&mut set, &Choice::ByRule);
             // Most sets have two files of one name each, and the plan keeps them all.
             set.files.shrink_to_fit();
@@ -97,8 +87,91 @@ impl Planner {
         current::rest();
     }
 
+    /// Inspects the files of a set, and takes out those that must be left alone.
+    fn look(&mut self, set: &DuplicateSet, said: Listed<'_>) -> SetPlan {
+        let mut set = self.inspector.look(set, said);
+        let settings = &self.plan.settings;
+        if settings.acting.guards_ways() {
+            set.take_out_exposed(&mut self.ways);
+        }
+        if !settings.allows_managed {
+            set.take_out_managed();
+        }
+        set
+    }
+
+    /// Finds out what the files of a set belong together with.
+    fn find_groups(&mut self, set: &mut SetPlan) {
+        let Plan {
+            settings, groups, ..
+        } = &mut self.plan;
+        if settings.sidecars == Sidecars::Ignore || !settings.takes_names() {
+            return;
+        }
+        groups.look(set);
+        if groups.carries() {
+            let names = set.files.iter_mut().flat_map(|file| &mut file.names);
+            for group in names.filter_map(|name| name.group.as_deref_mut()) {
+                let [folder, listed] = [&group.main, &group.listed].map(|main| parent(main));
+                group.lets_file_come = self.inspector.lets_file_come(folder, listed);
+            }
+        }
+    }
+
+    /// Inspects the sidecar files that are in no set, of the groups whose photos and films are.
+    fn add_lone_sidecars(&mut self) {
+        let names = self.plan.sets.iter().flat_map(|set| &set.files);
+        let names = names.flat_map(|file| &file.names);
+        let grouped = names.filter_map(|name| Some((name.path(), name.group.as_deref()?)));
+        let (mut seen, mut mains) = (HashSet::new(), BTreeMap::new());
+        for (path, group) in grouped {
+            if group.is_sidecar {
+                seen.insert(path);
+            } else {
+                mains.insert(&group.main, group);
+            }
+        }
+        let lone = mains.into_values().flat_map(|group| {
+            let names = self.plan.groups.sidecars(group.key).iter();
+            let at =
+                |main: &[u8], name: &[u8]| [&main[..main.len() - bare(main).len()], name].concat();
+            names.map(move |name| (at(&group.main, name), at(&group.listed, name)))
+        });
+        let lone = lone.filter(|(path, _)| !seen.contains(&path[..]));
+        let lone: Vec<_> = lone.collect();
+        for (path, listed) in lone {
+            let there = NameInFolder::of(&path).and_then(|place| place.stat().map_err(gone));
+            let Ok(now) = there else { continue };
+            let member = Member {
+                names: vec![listed],
+                ..Member::default()
+            };
+            let set = DuplicateSet {
+                size: now.size,
+                members: vec![member],
+                ..DuplicateSet::default()
+            };
+            let said = Listed {
+                has_facts: false,
+                marked: &[],
+            };
+            let mut set = self.look(&set, said);
+            // What must not be touched keeps its group from being whole.
+            set.files.retain(|file| file.hold().is_none());
+            if set.left.is_empty() && set.files.len() == 1 {
+                self.find_groups(&mut set);
+                set.files[0].fate = Fate::Leave(Code::NoReference.into());
+                self.plan.lone.push(set);
+            }
+        }
+    }
+
     /// Ends the plan.
     pub fn finish(mut self) -> Plan {
+        if self.plan.groups.carries() {
+            self.add_lone_sidecars();
+            current::rest();
+        }
         self.plan.unmatched = self.inspector.unmatched();
         self.plan.settings.bounds = self.inspector.bounds;
         self.plan.sum_up();
@@ -130,7 +203,7 @@ impl Checks {
         }
     }
 
-    fn why_not(
+    pub(super) fn why_not(
         &mut self,
         victim: &PlannedFile,
         keeper: &PlannedFile,

@@ -1,7 +1,9 @@
 //! The plan for one set: the files that stay, the files to act on, and the files that are left alone.
 
-use std::ffi::CString;
+use std::ffi::{CString, OsStr};
 use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::sync::Arc;
 
 use crate::action::access::Rights;
@@ -121,6 +123,8 @@ pub struct Group {
     pub(super) facts: (i64, u32),
     /// The name is that of a sidecar.
     pub(super) is_sidecar: bool,
+    /// A file may be put beside it.
+    pub(super) lets_file_come: bool,
 }
 
 /// The preference for a name as one that stays, before any rule. The first is best.
@@ -226,6 +230,27 @@ pub enum Fate {
     },
     /// It is left alone: no step relies on it or touches it.
     Leave(Reason),
+    /// It is a sidecar file without a copy. It goes beside the kept copy of the photo or film that it is about.
+    Carry(Box<Carried>),
+}
+
+/// Where a sidecar file is carried.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Carried {
+    pub(super) to: Vec<u8>,
+    pub(super) beside: StepFile,
+}
+
+impl Carried {
+    /// Its new path, absolute.
+    pub fn to(&self) -> &Path {
+        Path::new(OsStr::from_bytes(&self.to))
+    }
+
+    /// The path of the kept photo or film beside it.
+    pub fn beside(&self) -> &Path {
+        Path::new(OsStr::from_bytes(&self.beside.path))
+    }
 }
 
 impl PlannedFile {
@@ -261,6 +286,11 @@ impl PlannedFile {
         matches!(self.fate, Fate::Act { .. })
     }
 
+    /// True if the file goes beside the kept copy of its photo.
+    pub fn is_carried(&self) -> bool {
+        matches!(self.fate, Fate::Carry(_))
+    }
+
     /// The names of the file for which there are steps: all, but one is enough where only the blocks count.
     pub fn acted(&self, action: ActionKind) -> &[PlannedName] {
         match action {
@@ -272,7 +302,7 @@ impl PlannedFile {
 
     /// The target of a step. A step of the run itself may change a file's change time; the actor knows about this
     /// change.
-    fn target(&self, name: &PlannedName) -> StepFile {
+    pub(super) fn target(&self, name: &PlannedName) -> StepFile {
         StepFile {
             path: name.path().to_vec(),
             expected: Expected {
@@ -283,6 +313,20 @@ impl PlannedFile {
                 ctime_ns: Some(self.ctime_ns),
             },
         }
+    }
+
+    /// The step that carries it.
+    fn carrying(&self) -> Option<Step> {
+        let Fate::Carry(carried) = &self.fate else {
+            return None;
+        };
+        Some(Step {
+            action: ActionKind::Move,
+            keeper: carried.beside.clone(),
+            victim: self.target(self.names.first()?),
+            is_alike: false,
+            carried_to: Some(carried.to.clone()),
+        })
     }
 
     /// Names of the file that are not in this set.
@@ -364,16 +408,24 @@ impl SetPlan {
     pub fn steps(&self, action: ActionKind) -> impl Iterator<Item = Step> + use<'_> {
         self.files.iter().flat_map(move |file| {
             let acted = file.acted(action).iter();
-            acted.filter_map(move |victim| {
+            let acted = acted.filter_map(move |victim| {
                 let (kept, name) = self.kept_for(file)?;
                 Some(Step {
                     action,
                     keeper: kept.target(name),
                     victim: file.target(victim),
                     is_alike: file.alike.is_some(),
+                    carried_to: None,
                 })
-            })
+            });
+            acted.chain(file.carrying())
         })
+    }
+
+    /// True if something is decided about a file of this set: it needs a reference for that, if there are any.
+    pub(super) fn is_decided(&self) -> bool {
+        let is_open = |file: &PlannedFile| file.fate == Fate::Leave(Code::NoReference.into());
+        !self.files.iter().all(is_open)
     }
 
     /// True if the plan acts on a file of this set.

@@ -13,9 +13,11 @@ use crate::action::step::pair::unshared;
 pub struct Totals {
     /// Sets in which the plan acts.
     pub sets: u64,
-    /// Steps: names that are acted on.
+    /// Steps: names that are acted on, and sidecar files that are carried.
     pub steps: u64,
-    /// Bytes of the files of these steps, at their full length.
+    /// Of these, sidecar files that are carried.
+    pub carried: u64,
+    /// Bytes of the files of the other steps, at their full length.
     pub bytes: u64,
     /// Bytes that are freed on the disk.
     pub frees: u64,
@@ -50,6 +52,10 @@ impl Totals {
                         *self.untouched.entry(why.code).or_default() += names;
                     }
                     self.kept += names;
+                }
+                Fate::Carry(_) => {
+                    self.carried += 1;
+                    self.steps += 1;
                 }
                 // Counted as a set.
                 Fate::Leave(why) if why.code == Code::NoReference => {}

@@ -121,14 +121,17 @@ fn percent(path: &[u8]) -> String {
     text
 }
 
-/// Decides where a file is moved: it keeps its whole path, below the destination.
+/// Decides where a file is moved: a file that is not carried keeps its whole path, below the destination.
 pub fn prepare_move(step: &Step, settings: &Settings, intent: &mut Intent) -> Result<(), Reason> {
-    let Some(folder) = &settings.destination else {
-        return Err(Code::NoDestination.with(Facts::refused("move it", &Errno::INVAL.into())));
-    };
     let victim = &step.victim.path;
     let slashes = victim.iter().take_while(|&&b| b == b'/').count();
-    let destination = folder_entry::join(folder, &victim[slashes..]);
+    let destination = match (&step.carried_to, &settings.destination) {
+        (Some(path), _) => path.clone(),
+        (None, Some(folder)) => folder_entry::join(folder, &victim[slashes..]),
+        (None, None) => {
+            return Err(Code::NoDestination.with(Facts::refused("move it", &Errno::INVAL.into())));
+        }
+    };
     if folder_entry::split(&destination).is_none() {
         let hint = "its path contains ..: create the report again";
         return Err(failure_with("move it", Errno::INVAL, hint));

@@ -66,6 +66,9 @@ pub struct Step {
     pub victim: StepFile,
     /// The files have to show the same picture, film or sound; their tags may differ.
     pub is_alike: bool,
+    /// The victim is a sidecar file without a copy: it gets this absolute path, beside the keeper. The keeper is the
+    /// photo or film that it is about.
+    pub carried_to: Option<Vec<u8>>,
 }
 
 /// The settings of a run that carries out steps.

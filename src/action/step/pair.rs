@@ -56,8 +56,14 @@ impl Pair {
         if let Some(part) = lost.differences(&kept).next() {
             return Err(Code::OtherParts.about(part.words()));
         }
-        let digest = || bytes::digest(&self.victim.file, &self.victim.reads);
-        wanted.then(digest).transpose().map_err(unreadable)
+        wanted.then(|| self.digest_of_victim()).transpose()
+    }
+
+    /// Reads the victim, which has no copy that it could be compared with.
+    ///
+    /// [`Pair::as_compared`] has to follow, right before the act.
+    pub fn digest_of_victim(&self) -> Result<ContentDigest, Reason> {
+        bytes::digest(&self.victim.file, &self.victim.reads).map_err(unreadable)
     }
 
     /// Checks that the two files have the bytes that they had when they were opened for the comparison.

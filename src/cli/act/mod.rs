@@ -12,11 +12,11 @@ pub mod rows;
 use std::path::PathBuf;
 
 use seekless::acting::{self, Asked, Host, Session, Work};
-use seekless::action::plan::{Plan, Settings};
+use seekless::action::plan::{Plan, Settings, Sidecars};
 use seekless::action::{ActionKind, ApplyTally, Reason};
 
 use self::from_report::FromReport;
-use crate::cli::args::act::{ActArgs, HardlinkArgs, MoveArgs, RemoveArgs, SymlinkArgs};
+use crate::cli::args::act::{ActArgs, HardlinkArgs, MoveArgs, RemoveArgs, SymlinkArgs, TakingArgs};
 use crate::cli::front::problems::ProblemLimit;
 use crate::cli::resolve::act::{ActRun, Use, resolve};
 use crate::cli::resolve::environment::begin;
@@ -37,7 +37,7 @@ pub fn remove(args: RemoveArgs) -> Result<Exit, Stop> {
         ActionKind::Remove
     };
     let mut asked = Asked::new(action);
-    asked.settings.remove_empty_folders = args.folders.remove_empty_folders;
+    args.taking.ask(&mut asked);
     act(args.act, asked)
 }
 
@@ -65,8 +65,17 @@ pub fn reflink(args: ActArgs) -> Result<Exit, Stop> {
 pub fn relocate(args: MoveArgs) -> Result<Exit, Stop> {
     let mut asked = Asked::new(ActionKind::Move);
     asked.destination = Some(args.to);
-    asked.settings.remove_empty_folders = args.folders.remove_empty_folders;
+    args.taking.ask(&mut asked);
     act(args.act, asked)
+}
+
+impl TakingArgs {
+    fn ask(&self, asked: &mut Asked) {
+        asked.settings.remove_empty_folders = self.remove_empty_folders;
+        if self.carry_sidecars {
+            asked.settings.sidecars = Sidecars::Carry;
+        }
+    }
 }
 
 fn act(args: ActArgs, asked: Asked) -> Result<Exit, Stop> {

@@ -109,12 +109,16 @@ fn tell(limit: &ProblemLimit, step: &Step, outcome: &Outcome) {
 fn lines(tally: &ApplyTally, place: &JournalPlace, plan: &Plan) -> Vec<String> {
     let action = plan.action();
     let (_, done, how) = verbs(action);
-    let files = names(tally.done);
+    let files = names(tally.done - tally.carried);
     let freed = match action {
         ActionKind::Trash => String::new(),
         _ => format!(", {} of disk space freed", Bytes(tally.freed)),
     };
     let mut lines = vec![format!("Done: {done} {files}{how}{freed}.")];
+    if tally.carried > 0 {
+        let carried = counted(tally.carried, "sidecar file", "sidecar files");
+        lines.push(format!("{carried} moved beside kept files."));
+    }
     for (note, &times) in &tally.notes {
         lines.push(format!("{}: {note}.", names(times)));
     }

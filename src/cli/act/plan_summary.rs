@@ -16,6 +16,7 @@ const LINKS: usize = 20;
 pub fn lines(plan: &Plan, acting: &action::Settings) -> Vec<String> {
     let totals = plan.totals();
     let mut lines = vec![what(plan, acting)];
+    lines.extend(carried(totals));
     lines.extend(details(totals));
     lines.extend(empty_folders(plan));
     let managed = totals.left_managed();
@@ -29,7 +30,7 @@ pub fn lines(plan: &Plan, acting: &action::Settings) -> Vec<String> {
     }
     let left = totals.left.iter();
     let left = left.filter(|(why, _)| why.code != Code::Managed);
-    lines.extend(left.map(|(why, &names)| left_alone(why, names)));
+    lines.extend(left.map(|(why, &names)| left_alone(plan, why, names)));
     lines.extend(without_reference(totals));
     let of_files = unmatched(plan).into_iter().chain(broken_links(plan));
     lines.extend(of_files);
@@ -102,12 +103,28 @@ fn what(plan: &Plan, acting: &action::Settings) -> String {
     };
     format!(
         "To {verb}: {} ({}) in {}{}; {effect}. {}.",
-        names(totals.steps),
+        names(acted(totals)),
         Bytes(totals.bytes),
         counted(totals.sets, "set", "sets"),
         destination(acting),
         counted(totals.kept, "file kept", "files kept")
     )
+}
+
+/// The number of files that the action is for.
+pub fn acted(totals: &Totals) -> u64 {
+    totals.steps.saturating_sub(totals.carried)
+}
+
+/// Says how many sidecar files go beside kept files.
+fn carried(totals: &Totals) -> Option<String> {
+    let number = totals.carried;
+    let what = plural(
+        number,
+        "sidecar file, which has no copy, goes beside the photo or film that stays",
+        "sidecar files, which have no copy, go beside the photos and films that stay",
+    );
+    (number > 0).then(|| format!("{} {what}.", count(number)))
 }
 
 /// What an action does, as a request and as a report, and what follows the files.
@@ -150,13 +167,16 @@ fn destination(acting: &action::Settings) -> String {
         .unwrap_or_default()
 }
 
-fn left_alone(why: &Reason, names: u64) -> String {
+fn left_alone(plan: &Plan, why: &Reason, names: u64) -> String {
     let what = plural(
         names,
         "file left alone because it",
         "files left alone because each",
     );
     let option = match why.code {
+        Code::Group if plan.may_carry() => {
+            " (--carry-sidecars moves sidecar files to the kept photo, --sidecars ignore treats files one by one)"
+        }
         Code::Group => " (--sidecars ignore treats files one by one)",
         _ => "",
     };
@@ -212,8 +232,8 @@ fn warning(action: ActionKind) -> Option<String> {
 
 /// The question whether the plan shall be carried out: it says what would happen to the files.
 pub fn question(plan: &Plan, acting: &action::Settings) -> String {
-    let replaced = plan.totals().steps;
-    let files = names(replaced);
+    let totals = plan.totals();
+    let files = names(acted(totals));
     let (act, _, how) = verbs(plan.action());
     let to = destination(acting);
     let folders = match plan.empty_folders().len() as u64 {
@@ -223,5 +243,12 @@ pub fn question(plan: &Plan, acting: &action::Settings) -> String {
             counted(folders, "empty folder", "empty folders")
         ),
     };
-    format!("{act} {files}{how}{to}{folders}? [y/N]")
+    let carried = match totals.carried {
+        0 => String::new(),
+        number => format!(
+            ", {} beside kept files",
+            counted(number, "sidecar file", "sidecar files")
+        ),
+    };
+    format!("{act} {files}{how}{to}{carried}{folders}? [y/N]")
 }

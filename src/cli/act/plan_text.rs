@@ -64,7 +64,7 @@ pub fn preview(out: &mut dyn Write, run: &ActRun, plan: &Plan) -> io::Result<()>
         let shown = sets.iter().map(|set| acted(set)).sum();
         text.line(&format!(
             "\n… and {} in {}: --dry-run shows the whole plan",
-            names(totals.steps.saturating_sub(shown)),
+            names(plan_summary::acted(totals).saturating_sub(shown)),
             counted(more, "more set", "more sets"),
         ))?;
     }

@@ -3,6 +3,7 @@
 //! Its keys are a promise (`docs/reference/formats.md`).
 
 use std::io::{self, Write};
+use std::os::unix::ffi::OsStrExt;
 
 use seekless::action::plan::{Fate, Plan, PlannedFile, PlannedName, SetPlan};
 use seekless::action::reason::Facts;
@@ -22,7 +23,7 @@ pub struct Row<'a> {
     pub path: Name<'a>,
     /// The file of the set, from 1: names of one file share it. Names that were not looked at as files have none.
     pub file: Option<usize>,
-    /// `keep`, `act` or `leave`.
+    /// `keep`, `act`, `carry` or `leave`.
     pub fate: &'static str,
     pub why: Option<String>,
     /// The name of the reason, and its facts: `docs/reference/reasons.md`.
@@ -42,7 +43,8 @@ pub struct Row<'a> {
 /// are only counted.
 pub fn takes_part(set: &SetPlan) -> bool {
     let is_left = |file: &PlannedFile| matches!(&file.fate, Fate::Leave(why) if why.code != Code::NoReference);
-    set.acts() || !set.left.is_empty() || set.files.iter().any(is_left)
+    let takes_part = |file: &PlannedFile| file.is_carried() || is_left(file);
+    set.acts() || !set.left.is_empty() || set.files.iter().any(takes_part)
 }
 
 /// For each file of a set, what tells it from others that are the same but for their tags.
@@ -99,6 +101,14 @@ fn row<'a>(
     match &file.fate {
         Fate::Leave(why) => of_reason(path, "leave", why),
         Fate::Keep(why) => of_reason(path, "keep", why),
+        Fate::Carry(carried) => Row {
+            path: Name(path),
+            fate: "carry",
+            why: Some("has no copy beside the kept file".to_owned()),
+            keeper: Some(Name(carried.beside().as_os_str().as_bytes())),
+            to: Some(Raw(carried.to().as_os_str().as_bytes().to_vec())),
+            ..Row::default()
+        },
         &Fate::Act { frees, .. } => Row {
             path: Name(path),
             fate: "act",
@@ -158,6 +168,7 @@ struct TotalsRecord {
     steps: u64,
     bytes: u64,
     frees: u64,
+    carried: u64,
     kept: u64,
     left: u64,
 }
@@ -191,6 +202,7 @@ pub fn write(out: &mut dyn Write, run: &ActRun, plan: &Plan) -> io::Result<()> {
             steps: totals.steps,
             bytes: totals.bytes,
             frees: totals.frees,
+            carried: totals.carried,
             kept: totals.kept,
             left: totals.left.values().sum(),
         },

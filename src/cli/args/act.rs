@@ -172,7 +172,7 @@ pub struct RemoveArgs {
     pub no_trash: bool,
 
     #[command(flatten)]
-    pub folders: FolderArgs,
+    pub taking: TakingArgs,
 }
 
 #[derive(Args, Clone, Debug)]
@@ -216,13 +216,26 @@ pub struct MoveArgs {
     pub to: PathBuf,
 
     #[command(flatten)]
-    pub folders: FolderArgs,
+    pub taking: TakingArgs,
 }
 
-/// What becomes of the folders that files go from.
+/// Options of the commands that take files out of their folders.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "How to act")]
-pub struct FolderArgs {
+pub struct TakingArgs {
+    /// Move sidecar files that have no copy beside the photo or film that stays, so that the duplicate can go; needs
+    /// remove --trash or move
+    ///
+    /// Without this option a photo stays if it has a sidecar file (.xmp, .aae, ...) that the kept copy does not have.
+    /// With it, a.xmp of a.jpg becomes b.xmp beside b.jpg, and a.jpg goes. Nothing is replaced: if b.jpg has a b.xmp that
+    /// differs, a.jpg and a.xmp stay, and the plan says so. Undo brings the sidecar file back.
+    #[arg(
+        long,
+        conflicts_with = "sidecars",
+        help_heading = "Which files to keep"
+    )]
+    pub carry_sidecars: bool,
+
     /// Also remove the folders that are empty afterwards
     ///
     /// seekless removes a folder, and then the folders above it, only if this run emptied it and it lies below a given

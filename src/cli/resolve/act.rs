@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
 use seekless::acting::{Asked, FoundFolder, NoFolder};
-use seekless::action::plan;
+use seekless::action::plan::{self, Sidecars};
 use seekless::action::{self, ActionKind, RunHeader};
 use seekless::engine::{Config, IgnoreTags};
 use seekless::file::{OwnFolder, own_trash};
@@ -64,6 +64,14 @@ pub fn resolve(args: ActArgs, asked: Asked, around: &mut Environment<'_>) -> Res
             words(action)
         ));
     }
+    let carries = asked.settings.sidecars == Sidecars::Carry;
+    if carries && !matches!(action, ActionKind::Trash | ActionKind::Move) {
+        return refuse(format!(
+            "{} --carry-sidecars: undo could not bring back the photos that sidecar files belong to: use remove --trash, \
+             or move",
+            words(action)
+        ));
+    }
     let use_of_plan = use_of_plan(&args.way, around)?;
     not_onto_report(args.way.output.as_deref(), args.from.as_deref())?;
     let allows = |what| args.way.allow.contains(&what);
@@ -92,7 +100,9 @@ pub fn resolve(args: ActArgs, asked: Asked, around: &mut Environment<'_>) -> Res
     let mut settings = asked.settings;
     settings.policy.rules = rules;
     settings.policy.keep = usize::try_from(stay.keep_n).unwrap_or(usize::MAX);
-    settings.sidecars = stay.sidecars;
+    if !carries {
+        settings.sidecars = stay.sidecars;
+    }
     settings.allows_managed = allows(Allowed::Managed);
     settings.acting = action::Settings {
         across_owners: allows(Allowed::OtherOwners),

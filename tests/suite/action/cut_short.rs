@@ -292,11 +292,14 @@ impl<'a> Case<'a> {
         assert!(!is_left || said.contains("seekless undo"), "{context}");
     }
 
-    /// A still and its film go together, but for a permanent removal that was cut short and names the one that is left.
+    /// A still, its film and its edits go together, but for a permanent removal that was cut short and names the one
+    /// that is left.
     fn is_together(&self, context: &str) {
-        let names = ["HEIC", "MOV"].map(|kind| format!("real/x/r/IMG_1.{kind}"));
-        let mut left = names.iter().filter(|name| self.stage.has(name));
-        if let (Some(left), None) = (left.next(), left.next()) {
+        let names = ["HEIC", "MOV", "AAE"].map(|kind| format!("real/x/r/IMG_1.{kind}"));
+        let mut all = names.to_vec();
+        all.retain(|name| self.before.contains_key(&self.stage.tree.path(name)));
+        let left: Vec<_> = all.iter().filter(|name| self.stage.has(name)).collect();
+        if let Some(&left) = left.first().filter(|_| left.len() < all.len()) {
             let says = |line: &str| line.contains("which belongs together with it");
             let is_named = context
                 .lines()
@@ -372,6 +375,9 @@ fn stage(row: Row<'_>) -> Stage {
         .modified("real/x/p/q/one", 1_100_000_000)
         .mode("real/x/p", 0o750)
         .mode("real/x/p/q", 0o705);
+    if row.action.contains("carry") {
+        tree.write("real/x/r/IMG_1.AAE", "only here, as well");
+    }
     Stage::new(tree)
 }
 
@@ -416,6 +422,7 @@ rows! {
     symlink: "symlink", Here;
     moving: "move --to TO --remove-empty-folders", Here;
     moving_to_another_file_system: "move --to TO --remove-empty-folders", Away;
+    carrying: "remove --trash --carry-sidecars --reference real/keep --remove-empty-folders", Here;
 }
 
 /// The answer to each change is lost.

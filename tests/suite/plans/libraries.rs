@@ -137,7 +137,11 @@ fn whole<'a>(before: &'a Units, stage: &Stage, context: &str) -> Vec<&'a (String
     for (key, unit) in before.iter().filter(|(_, unit)| is_group(unit)) {
         match after.get(key) {
             None => gone.push(key),
-            Some(left) => assert!(left.keys().eq(unit.keys()), "{key:?} is torn: {context}"),
+            // Carried sidecars may be more.
+            Some(left) => {
+                let is_whole = unit.keys().all(|name| left.contains_key(name));
+                assert!(is_whole, "{key:?} is torn: {context}");
+            }
         }
     }
     gone
@@ -206,6 +210,70 @@ fn in_full_no_group_of_a_random_library_is_torn_by_what_happens_meanwhile() {
     disturbed(4_000);
 }
 
+#[test]
+fn a_random_library_keeps_every_sidecar_beside_a_copy_of_its_photo() {
+    carried(60);
+}
+
+#[test]
+#[ignore = "takes minutes: thousands of libraries"]
+fn in_full_a_random_library_keeps_every_sidecar_beside_a_copy_of_its_photo() {
+    carried(5_000);
+}
+
+fn carried(rounds: u64) {
+    let mut number = 0;
+    for seed in 0..rounds {
+        let mut rng = Rng::new(seed);
+        let stage = library(&mut rng);
+        let (before, names) = (units(&stage), stage.names());
+        let contents_before = contents_below(stage.tree.root());
+        let line = line(&mut rng, &["remove --trash --carry-sidecars"]);
+        let run = stage.run(&line);
+        let context = format!("seed {seed}: {line}: {before:?}\n{run}");
+        assert!([0, 2].contains(&run.code()), "{context}");
+        assert_eq!(
+            contents_below(stage.tree.root()),
+            contents_before,
+            "{context}"
+        );
+        let after = units(&stage);
+        for (key, unit) in before.iter().filter(|(_, unit)| is_group(unit)) {
+            let Some(left) = after.get(key) else {
+                let photos = contents(unit, false);
+                for edit in contents(unit, true) {
+                    let is_beside = |other: &BTreeMap<_, _>| {
+                        contents(other, true).contains(edit)
+                            && contents(other, false).is_superset(&photos)
+                    };
+                    let is_kept = after.values().any(is_beside);
+                    assert!(is_kept, "{key:?} lost an edit: {context}");
+                }
+                continue;
+            };
+            // What others brought may be more.
+            let has_all = unit.iter().all(|(name, file)| left.get(name) == Some(file));
+            assert!(has_all, "{key:?} is torn: {context}");
+        }
+        number += after
+            .keys()
+            .filter(|key| is_richer(&before, &after, key))
+            .count();
+        let undone = stage.run("undo");
+        assert_eq!(stage.names(), names, "{context}\n{undone}");
+        assert_eq!(units(&stage), before, "{context}\n{undone}");
+    }
+    assert!(
+        number > rounds as usize / 20,
+        "{number} sidecars were carried"
+    );
+}
+
+/// True if a sidecar came to these files.
+fn is_richer(before: &Units, after: &Units, key: &(String, String)) -> bool {
+    after[key].len() > before.get(key).map_or(usize::MAX, BTreeMap::len)
+}
+
 fn disturbed(rounds: u64) {
     use Disturbance::{Changed, Interrupted, Locked, Unreadable};
     let (mut gone, mut stayed) = (0, 0);
@@ -215,7 +283,8 @@ fn disturbed(rounds: u64) {
         let (before, mut contents) = (units(&stage), contents_below(stage.tree.root()));
         let moved = stage.state.path().join("moved");
         let to = format!("move --to {}", moved.display());
-        let line = line(&mut rng, &["remove", "remove --trash", &to]);
+        let carries = "remove --trash --carry-sidecars";
+        let line = line(&mut rng, &["remove", "remove --trash", &to, carries]);
         let at = 1 + rng.below(24) as u64;
         let run = stage.seekless(&line).without_privileges();
         let Some(stopped) = Stopped::if_it_comes_so_far(run, at) else {

@@ -98,3 +98,19 @@ fn a_second_pair_in_the_same_folder_goes_as_a_pair() {
     stage.run("remove --trash -y --ignore-tags a").exits(0);
     assert_eq!(stage.names(), ["a/IMG_1.JPG", "a/IMG_1.MOV"]);
 }
+
+/// It would be about the film of another photo as well.
+#[test]
+fn no_sidecar_is_carried_to_a_photo_whose_name_a_film_of_another_has() {
+    for (live, carried) in [("X", true), ("Y", false)] {
+        let photo = ("IMG_1.JPG", "the sea", "X");
+        let stage = library(&[
+            ("a", &[photo, ("IMG_1.AAE", "an edit", "")]),
+            ("b", &[photo, ("IMG_1.MOV", "waves", live)]),
+        ]);
+        let line = "remove --trash -y --ignore-tags --carry-sidecars --reference b a";
+        let run = stage.run(line).exits(0);
+        assert_eq!(stage.has("b/IMG_1.AAE"), carried, "{live}: {run}");
+        assert_eq!(stage.has("a/IMG_1.JPG"), !carried, "{live}: {run}");
+    }
+}

@@ -1,6 +1,7 @@
 //! Plans: what is to be done, before anything is done.
 
 mod alike;
+mod carried;
 mod dangling;
 mod groups;
 mod libraries;

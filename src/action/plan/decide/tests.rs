@@ -59,7 +59,7 @@ fn fates(policy: &Policy, files: Vec<PlannedFile>, choice: &Choice) -> String {
     policy.decide(&mut set, choice);
     let fate = |file: &PlannedFile| match &file.fate {
         Fate::Keep(_) => "k".to_owned(),
-        Fate::Leave(_) => "-".to_owned(),
+        Fate::Leave(_) | Fate::Carry(_) => "-".to_owned(),
         Fate::Act { keeper, .. } => keeper.to_string(),
     };
     set.files.iter().map(fate).collect()
@@ -203,7 +203,7 @@ fn fates_by_rights(policy: &Policy, owned: &[(u32, &[&str])]) -> String {
     let fate = |file: &PlannedFile| match &file.fate {
         Fate::Keep(_) => "k".to_owned(),
         Fate::Leave(why) if why.code == Code::Apart => "!".to_owned(),
-        Fate::Leave(_) => "-".to_owned(),
+        Fate::Leave(_) | Fate::Carry(_) => "-".to_owned(),
         Fate::Act { keeper, .. } => keeper.to_string(),
     };
     set.files.iter().map(fate).collect()
