@@ -17,6 +17,24 @@ pub trait Observer: Send + Sync {
 
     /// A symbolic link below the searched paths, if the search tells of links.
     fn link(&self, _path: PathBuf) {}
+
+    /// A file of a catalog that has to be read before it can be compared, when its disk is plugged in.
+    fn wanted(&self, _file: &WantedFile<'_>) {}
+}
+
+/// A file of a catalog, and how much of it has to be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WantedFile<'a> {
+    /// Its length, bytes.
+    pub size: u64,
+    /// The UUID or another name of its file system; empty if it has none.
+    pub volume: &'a str,
+    /// The path of its folder on its file system.
+    pub dir: &'a [u8],
+    /// Its name.
+    pub name: &'a [u8],
+    /// All of it has to be read; otherwise its first and last bytes.
+    pub is_whole: bool,
 }
 
 /// An observer that listens to nothing.

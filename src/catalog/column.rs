@@ -12,7 +12,7 @@ use parquet::file::serialized_reader::SerializedPageReader;
 
 use super::error::{CatalogError, damaged};
 use super::row::{Kind, Row, WholeDigest};
-use super::schema::COLUMNS;
+use super::schema::{COLUMNS, SAMPLE_RULE};
 use crate::hash::SampleDigest;
 
 /// The values of a column of a row group, and how far they were handed over.
@@ -98,7 +98,7 @@ pub fn row(columns: &mut [Column; COLUMNS.len()]) -> Result<Row<'_>, CatalogErro
         let column = columns.nth(others);
         column.ok_or_else(|| damaged("it has too few columns"))
     };
-    Ok(Row {
+    let mut row = Row {
         volume: next(1)?.text()?,
         kind: next(1)?.bytes().map(Kind::of_word).unwrap_or_default(),
         dir: next(0)?.bytes().unwrap_or_default(),
@@ -116,17 +116,19 @@ pub fn row(columns: &mut [Column; COLUMNS.len()]) -> Result<Row<'_>, CatalogErro
         gid: next(0)?.int(),
         head: next(0)?.sample()?,
         tail: next(0)?.sample()?,
-        digest: match (next(1)?.bytes(), next(0)?.bytes()) {
-            (Some(bytes), Some(rule)) => {
-                let digest = WholeDigest::new(rule, bytes);
-                Some(digest.ok_or_else(|| damaged("a digest is of an unknown kind"))?)
-            }
-            _ => None,
-        },
-        error: next(2)?.text()?,
-        read_ns: next(0)?.int(),
-        verified_ns: next(0)?.int(),
-    })
+        ..Row::default()
+    };
+    // Samples of another rule say nothing about samples of this one.
+    if next(0)?.bytes().is_some_and(|rule| rule != SAMPLE_RULE) {
+        (row.head, row.tail) = (None, None);
+    }
+    if let (Some(bytes), Some(rule)) = (next(0)?.bytes(), next(0)?.bytes()) {
+        let digest = WholeDigest::new(rule, bytes);
+        row.digest = Some(digest.ok_or_else(|| damaged("a digest is of an unknown kind"))?);
+    }
+    row.error = next(2)?.text()?;
+    (row.read_ns, row.verified_ns) = (next(0)?.int(), next(0)?.int());
+    Ok(row)
 }
 
 thread_local! {

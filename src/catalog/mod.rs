@@ -33,6 +33,6 @@ pub use facts::{Counts, Facts, Form, RootFacts};
 pub use needs::{Amount, Known, Need, Needs, SHORT};
 #[cfg(feature = "catalog")]
 pub use reader::Catalog;
-pub use row::{Kind, Row, WholeDigest};
+pub use row::{Kind, Row, Rows, WholeDigest};
 #[cfg(feature = "catalog")]
 pub use writer::Writer;

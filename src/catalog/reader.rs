@@ -13,7 +13,7 @@ use super::column::{Column, column_of, decoded, row};
 use super::error::{CatalogError, damaged};
 use super::facts::{Facts, SCHEMA};
 use super::pages::{decompressed, is_flat};
-use super::row::Row;
+use super::row::{Row, Rows};
 use super::schema::{COLUMNS, KEY, MOST, ROWS};
 
 /// Bytes of a footer: that of some hundred million rows.
@@ -141,6 +141,38 @@ impl Catalog {
         let taken = decompressed(&bytes, rows as u64, *left);
         *left -= taken.ok_or_else(|| damaged("a page is too large or of a wrong form"))?;
         Ok(bytes.into())
+    }
+}
+
+/// The columns that stand for a disk.
+const OF_DISK: [&str; 18] = [
+    "volume",
+    "kind",
+    "dir",
+    "name",
+    "target",
+    "size",
+    "allocated",
+    "mtime_ns",
+    "ctime_ns",
+    "inode",
+    "subvolume",
+    "links",
+    "head",
+    "tail",
+    "sample_rule",
+    "digest",
+    "digest_rule",
+    "error",
+];
+
+impl Rows for Catalog {
+    fn each(&self, take: &mut dyn FnMut(&Row<'_>)) -> io::Result<()> {
+        let read = Self::each(self, &OF_DISK, take);
+        read.map_err(|error| match error {
+            CatalogError::Io(error) => error,
+            other => io::Error::other(other),
+        })
     }
 }
 

@@ -1,5 +1,7 @@
 //! A row of a catalog: an entry of a disk.
 
+use std::io;
+
 use crate::hash::{ContentDigest, SampleDigest};
 use crate::tree::{EntryKind, Special};
 
@@ -55,6 +57,15 @@ impl Row<'_> {
     pub fn bytes(&self) -> u64 {
         self.size.and_then(|it| it.try_into().ok()).unwrap_or(0)
     }
+}
+
+/// The rows of something like a catalog.
+pub trait Rows: Send + Sync {
+    /// Hands over each row.
+    ///
+    /// # Errors
+    /// They cannot be read to their end. Some may have been handed over.
+    fn each(&self, take: &mut dyn FnMut(&Row<'_>)) -> io::Result<()>;
 }
 
 /// A digest of a whole content.

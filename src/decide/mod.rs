@@ -21,5 +21,6 @@ pub use rules::{
     Comparing, Counting, Effect, FirstVisit, HEAD, Rules, SharedBlocks, TAIL, TailRule, Want,
 };
 pub use summary::{
-    AlikeFile, AlikeTally, DeviceTally, DuplicateSet, Member, StageTally, Summary, Unread,
+    AlikeFile, AlikeTally, DeviceTally, DuplicateSet, Member, ProbableTally, StageTally, Summary,
+    Unread,
 };

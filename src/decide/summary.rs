@@ -52,6 +52,9 @@ pub struct Summary {
     /// Files that are the same but for their tags, beside those of equal content.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub alike: Option<AlikeTally>,
+    /// Files that are probably equal, beside those of equal content.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub probable: Option<ProbableTally>,
     /// Files that were not read since they lie in the same blocks as others.
     pub unread: Unread,
     /// Files, and bytes of them, that were not read since an earlier run had read them.
@@ -85,6 +88,15 @@ pub struct AlikeTally {
     pub refused: u64,
     /// Bytes that are freed on disk when all but one file of each go.
     pub reclaimable: u64,
+}
+
+/// Counts of files that catalogs do not know well enough.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ProbableTally {
+    /// Sets of files whose lengths, first and last bytes agree.
+    pub sets: u64,
+    /// Files of catalogs that have the length of another file, and of which no more is known.
+    pub only_size: u64,
 }
 
 /// Files that need not be read, since they are known to be equal to another.
@@ -158,6 +170,8 @@ pub struct DuplicateSet {
     /// Facts about each member if they only show the same picture, film or sound, and differ in their tags; empty if
     /// their contents are equal.
     pub alike: Vec<AlikeFile>,
+    /// Only lengths, first and last bytes are known to be equal: a catalog has no digest of the whole of one of them.
+    pub probable: bool,
 }
 
 impl DuplicateSet {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::SystemRoot;
 use super::anonymous::keeps_times;
 use super::filesystem::FilesystemKind;
-use super::leaf::LeafKind;
+use super::leaf::{Leaf, LeafKind};
 use super::mountinfo::{DeviceNumber, Mount, Mounts};
 use super::mounts::uuid_of_mounted;
 use super::overrides::{Override, Overrides, Selector, Told, meant};
@@ -16,7 +16,7 @@ use super::policy::Policy;
 use super::rules::{Class, Facts, Rule};
 use super::sysfs::Sysfs;
 use super::topology::{Survey, Surveyor};
-use super::volume::Volume;
+use super::volume::{UNPLUGGED, Volume};
 
 /// Names a volume of one [`DeviceMap`].
 #[derive(Copy, Clone, Default, Eq, PartialEq, Hash, Debug)]
@@ -88,6 +88,22 @@ impl DeviceMap {
         let mount = self.mount_of(number, path);
         let home = mount.as_ref().map_or(number, |mount| mount.device);
         let id = self.known(home, mount, self.is_live);
+        self.by_st_dev.insert(st_dev, id);
+        id
+    }
+
+    /// A volume that only a catalog at this path knows, with its UUID or another name if it has one.
+    pub fn unplugged(&mut self, st_dev: u64, catalog: &Path, name: Option<&str>) -> VolumeId {
+        let number = DeviceNumber::of(st_dev);
+        let id = self.known(number, None, false);
+        let volume = &mut self.volumes[id.at()];
+        volume.st_dev = st_dev;
+        volume.mount_point = catalog.to_owned();
+        UNPLUGGED.clone_into(&mut volume.filesystem);
+        volume.otherwise = None;
+        volume.uuid = name.map(str::to_owned);
+        let disk = name.map_or_else(|| catalog.display().to_string(), str::to_owned);
+        volume.leaves = vec![Leaf::named(LeafKind::Disk, disk)];
         self.by_st_dev.insert(st_dev, id);
         id
     }

@@ -12,6 +12,9 @@ use super::rules::{Class, Facts};
 use crate::file::serialize_path;
 use crate::units::counted;
 
+/// The type of a file system that only a catalog knows.
+pub const UNPLUGGED: &str = "catalog";
+
 /// One file system as far as it was met. Its keys in JSON are a promise (`docs/reference/formats.md`).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Volume {
@@ -72,6 +75,11 @@ impl Volume {
     pub fn disks(&self) -> String {
         let names: Vec<&str> = self.leaves.iter().map(|leaf| leaf.name.as_str()).collect();
         names.join("+")
+    }
+
+    /// True if only a catalog knows it: none of its files can be read.
+    pub fn is_unplugged(&self) -> bool {
+        self.filesystem == UNPLUGGED
     }
 
     /// True if its policy is what the user says.

@@ -1,10 +1,13 @@
 //! All settings of a run, fixed before it starts.
 
+use std::fmt;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::cache::CacheUse;
+use crate::catalog::{Form, Rows};
 use crate::decide::{Copies, Counting};
 use crate::device::{Inner, Mounts, Overrides};
 use crate::heartbeat::{current, within};
@@ -123,14 +126,52 @@ pub struct Root {
     /// Device and inode number of the path's target when the search of it was approved. If the path leads to something
     /// else later, the root is skipped.
     pub id: Option<(u64, u64)>,
+    /// What was on a disk, if the path is that of its catalog.
+    pub catalog: Option<CatalogRoot>,
 }
 
 impl From<PathBuf> for Root {
     /// A root without a check of its target.
     fn from(path: PathBuf) -> Self {
-        Self { path, id: None }
+        Self {
+            path,
+            id: None,
+            catalog: None,
+        }
     }
 }
+
+/// A catalog that takes the place of a folder.
+#[derive(Clone)]
+pub struct CatalogRoot {
+    /// Its rows.
+    pub rows: Arc<dyn Rows>,
+    /// The folder on its file system that the root stands for: paths below the root start from there. Empty if the
+    /// catalog is of several folders.
+    pub dir: Vec<u8>,
+    /// The machine that it was made on.
+    pub host: String,
+    /// When the disk was looked at, RFC 3339.
+    pub scan: String,
+    /// How much of each file was read.
+    pub form: Form,
+    /// Some files have no digest of the whole.
+    pub lacks_digests: bool,
+}
+
+impl fmt::Debug for CatalogRoot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "CatalogRoot({})", self.dir.escape_ascii())
+    }
+}
+
+impl PartialEq for CatalogRoot {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.rows, &other.rows)
+    }
+}
+
+impl Eq for CatalogRoot {}
 
 /// A mechanism that makes a run fast.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -206,6 +247,9 @@ impl Place {
 pub fn check_nesting(roots: &[Root], patience: Duration) -> Result<(), Nested> {
     let mounts = Mounts::read();
     let place = |root: &Root| {
+        if root.catalog.is_some() {
+            return None;
+        }
         let _call = current::limited_call(&root.path);
         Place::of(&root.path, &mounts, patience)
     };

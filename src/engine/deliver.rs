@@ -1,5 +1,6 @@
 //! Turns classes of equal files into sets, and delivers them in the requested order.
 
+use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::ffi::CString;
 use std::io;
@@ -56,6 +57,11 @@ impl<'r> Tables<'r> {
 
     pub(super) fn volume(&self, file: FileIndex) -> VolumeId {
         self.volumes.of(self.file_table().volume(file))
+    }
+
+    /// True if only a catalog knows a file.
+    pub(super) fn is_unplugged(&self, file: FileIndex) -> bool {
+        self.volumes.is_unplugged(self.file_table().volume(file))
     }
 
     /// The roots of a file's names.
@@ -216,6 +222,8 @@ impl<'a> Deliverer<'a> {
         // No action keeps a managed file for one elsewhere.
         let is_managed = |file| tables.is_managed(file);
         order::sort(&mut files, is_managed, tables.file_table(), tables.dirs);
+        // What is not here cannot be the copy that stays.
+        files.sort_by_key(|&file| tables.is_unplugged(file));
         // An action keeps the older ones of a set with newer files.
         files.sort_by_key(|&file| tables.machine.is_any_newer(&[file]));
         let about = About {
@@ -285,7 +293,9 @@ impl<'a> Deliverer<'a> {
             let dir = dirs.open(file_table.dir(file))?;
             open::file(dir, &name, self.config.follow_links)
         };
-        freed(files, stays, file_table, tables.volumes, open)
+        let mut freed = freed(files, stays, file_table, tables.volumes, open);
+        freed.retain(|&(file, _)| !tables.is_unplugged(file));
+        freed
     }
 
     /// Hands over the sets that were kept for the end, but for those whose first file is left out.
@@ -328,6 +338,34 @@ impl<'a> Deliverer<'a> {
                 file_table.prefetch(files.copied());
             }
             self.write_out(kept.about, kept.files(&files), tables)?;
+        }
+        Ok(())
+    }
+
+    /// Hands over sets of files that are probably equal.
+    pub fn probable(
+        &mut self,
+        mut sets: Vec<Vec<FileIndex>>,
+        tables: &Tables<'_>,
+    ) -> io::Result<()> {
+        let (file_table, dirs) = (tables.file_table(), tables.dirs);
+        for files in &mut sets {
+            files.retain(|&file| file_table.has_names(file));
+            order::sort(files, |file| tables.is_managed(file), file_table, dirs);
+            files.sort_by_key(|&file| tables.is_unplugged(file));
+        }
+        sets.retain(|files| tables.is_reported(files));
+        let order = order::sort_sets(
+            (0..sets.len()).collect(),
+            |&set| Reverse(file_table.size(sets[set][0])),
+            |&set| &sets[set],
+            file_table,
+            dirs,
+        );
+        self.set.probable = true;
+        for set in order {
+            self.summary.probable.get_or_insert_default().sets += 1;
+            self.write_out(About::default(), &sets[set], tables)?;
         }
         Ok(())
     }

@@ -53,7 +53,15 @@ fn shown_twice(
         let is_shown = |file| {
             let own = file_table.volume(file);
             let mut others = numbers.iter().filter(|&&number| number != own);
-            others.any(|&other| volumes.may_show_others(own) || volumes.may_show_others(other))
+            others.any(|&other| {
+                let may_be = volumes.may_show_others(own) || volumes.may_show_others(other);
+                // A catalog has the inode numbers of its disk.
+                let is_number = |&it: &FileIndex| {
+                    file_table.volume(it) == other && file_table.ino(it) == file_table.ino(file)
+                };
+                let is_told = may_be && volumes.is_catalogued(own, other);
+                may_be && (!is_told || alike.iter().any(is_number))
+            })
         };
         let shown = alike.iter().copied().filter(|&file| is_shown(file));
         shown.collect::<Vec<_>>()

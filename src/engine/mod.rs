@@ -14,7 +14,7 @@ pub use crate::cache::{CacheUse, Choice as CacheChoice, Trust};
 pub use crate::decide::{BadCopies, Copies};
 pub use crate::read::{LEAST_RATE, PageUse};
 pub use crate::sys::process::host_name;
-pub use config::{Config, IgnoreTags, MECHANISMS, Mechanism, Root};
+pub use config::{CatalogRoot, Config, IgnoreTags, MECHANISMS, Mechanism, Root};
 pub use deliver::Delivery;
 pub use limits::{are_free as are_descriptors_free, make_room};
 pub use order::{SetFacts, SetOrder};

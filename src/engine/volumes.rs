@@ -90,6 +90,35 @@ impl Volumes {
         volume.policy.seeks()
     }
 
+    /// Records the made-up device number of a file system that a catalog knows, with its name if it has one. No read of
+    /// it is requested.
+    pub fn place_unplugged<W: Copy>(
+        &mut self,
+        dev: u64,
+        (catalog, name): (&Path, Option<&str>),
+        scheduler: &mut Scheduler<W>,
+    ) {
+        let id = self.device_map.unplugged(dev, catalog, name);
+        self.by_dev.push(id);
+        while self.ready.len() <= id.at() {
+            self.make_ready(VolumeId(self.ready.len() as u16), scheduler);
+        }
+        self.ready[id.at()].is_in_use = true;
+    }
+
+    /// True if the files with this device number are those of a catalog.
+    pub fn is_unplugged(&self, dev: DevIndex) -> bool {
+        self.device_map.get(self.of(dev)).is_unplugged()
+    }
+
+    /// True if one of these numbers is of a catalog, and both are of one file system.
+    pub fn is_catalogued(&self, one: DevIndex, other: DevIndex) -> bool {
+        let uuid = |dev| self.device_map.get(self.of(dev)).uuid.as_ref();
+        (self.is_unplugged(one) || self.is_unplugged(other))
+            && uuid(one).is_some()
+            && uuid(one) == uuid(other)
+    }
+
     /// Adds the next volume to the scheduler.
     fn make_ready<W: Copy>(&mut self, id: VolumeId, scheduler: &mut Scheduler<W>) {
         let volume = self.device_map.get(id);
@@ -124,11 +153,16 @@ impl Volumes {
     }
 
     /// True if an earlier volume is the same file system, as far as is known: it has the same UUID and lies on the same
-    /// disks, but is mounted from another device (an image through two loop devices).
+    /// disks, but is mounted from another device (an image through two loop devices), or a catalog knows one of them.
     fn is_reached_again(&self, volume: &Volume, disks: &str) -> bool {
         let mut earlier = self.device_map.volumes().zip(&self.ready);
-        let is_same = |other: &Volume, on: &str| other.uuid == volume.uuid && on == disks;
-        volume.uuid.is_some() && earlier.any(|((_, other), ready)| is_same(other, &ready.disks))
+        let is_same = |other: &Volume, on: &str| {
+            let is_catalog = volume.is_unplugged() || other.is_unplugged();
+            other.uuid == volume.uuid && (is_catalog || on == disks)
+        };
+        let is_anywhere = volume.is_unplugged() && volume.uuid.is_none();
+        let is_told = volume.uuid.is_some();
+        is_anywhere || is_told && earlier.any(|((_, other), ready)| is_same(other, &ready.disks))
     }
 
     /// Records that a volume turned out to lie on a disk with a head; returns the file table's numbers of its device

@@ -31,4 +31,4 @@ pub use raw::{Name, Raw, serialize_path};
 pub(crate) use route::to_file as way_to_file;
 pub use route::{OwnFolder, RouteError, Untrusted};
 pub use spelling::{Spellings, as_listed};
-pub use trash::{TrashPaths, is_trash, may_be_trash, own_trash};
+pub use trash::{TrashPaths, is_trash, leads_to_trash, may_be_trash, own_trash};

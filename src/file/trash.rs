@@ -49,6 +49,12 @@ fn is_trash_name(name: &[u8]) -> bool {
         || start.is_some_and(|start| start.eq_ignore_ascii_case(b".Trash-"))
 }
 
+/// True if a path ends in the name of a trash: all that can be said of a path that is not there.
+pub fn leads_to_trash(path: &[u8]) -> bool {
+    let name = path.rsplit(|&byte| byte == b'/').next().unwrap_or(path);
+    is_trash_name(name) || path.ends_with(b"/.local/share/Trash")
+}
+
 /// The user's own trash (XDG Base Directory Specification, which has relative paths ignored); none without a home.
 pub fn own_trash() -> Option<PathBuf> {
     let folder = |variable| {

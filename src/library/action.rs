@@ -287,6 +287,7 @@ fn found(set: &Set) -> DuplicateSet {
     });
     DuplicateSet {
         alike: Vec::new(),
+        probable: false,
         size: set.size,
         digest: set.digest,
         cached: false,

@@ -41,8 +41,8 @@ impl Report for Bare {
     }
 
     fn set(&mut self, out: &mut dyn Write, set: &DuplicateSet) -> io::Result<()> {
-        // Bare names cannot say that the files are not equal.
-        if !set.alike.is_empty() {
+        // Bare names cannot say that the files are not equal, or only probably.
+        if !set.alike.is_empty() || set.probable {
             return Ok(());
         }
         let members = set.members.iter();

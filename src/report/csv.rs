@@ -59,10 +59,10 @@ impl Csv {
         cells.text(&member.disk);
         cells.cell(member.root);
         cells.cell(if set.cached { "true" } else { "" });
-        cells.cell(if alike.is_some() {
-            "picture"
-        } else {
-            "content"
+        cells.cell(match alike {
+            Some(_) => "picture",
+            None if set.probable => "samples",
+            None => "content",
         });
     }
 }

@@ -23,6 +23,8 @@ pub struct Json {
     objects: Objects<'static>,
     /// Sets of files that are alike, for the end of a document; `None` if there is none, or nobody asked for them.
     alike: Option<Vec<DuplicateSet>>,
+    /// Sets of files that are probably equal, likewise; `None` if there is no catalog.
+    probable: Option<Vec<DuplicateSet>>,
 }
 
 impl Json {
@@ -30,6 +32,7 @@ impl Json {
         Self {
             objects: Objects::new(layout, "set", "sets"),
             alike: None,
+            probable: None,
         }
     }
 }
@@ -47,6 +50,7 @@ impl Report for Json {
     fn begin(&mut self, out: &mut dyn Write, header: &Header) -> io::Result<()> {
         let is_document = self.objects.layout() == Layout::Document;
         self.alike = (is_document && header.options.ignore_tags).then(Vec::new);
+        self.probable = (is_document && !header.catalogs.is_empty()).then(Vec::new);
         match self.objects.layout() {
             Layout::Lines => self.objects.begin(out, "header", &start(header)),
             Layout::Document => self
@@ -56,6 +60,13 @@ impl Report for Json {
     }
 
     fn set(&mut self, out: &mut dyn Write, set: &DuplicateSet) -> io::Result<()> {
+        if set.probable {
+            match &mut self.probable {
+                Some(probable) => probable.push(set.clone()),
+                None => write_line(out, "probable", &SetRecord(set))?,
+            }
+            return Ok(());
+        }
         if set.alike.is_empty() {
             return self.objects.item(out, &SetRecord(set));
         }
@@ -72,14 +83,17 @@ impl Report for Json {
             incomplete,
             summary,
         };
-        match &self.alike {
-            Some(alike) => {
-                let alike = alike.iter().map(AlikeRecord::of).collect();
-                let summary = record;
-                self.objects.end_document(out, &End { alike, summary })
-            }
-            None => self.objects.end(out, "summary", &record),
+        if self.objects.layout() == Layout::Lines {
+            return self.objects.end(out, "summary", &record);
         }
+        let alike = self.alike.as_ref();
+        let probable = self.probable.as_ref();
+        let end = End {
+            alike: alike.map(|sets| sets.iter().map(AlikeRecord::of).collect()),
+            probable: probable.map(|sets| sets.iter().map(SetRecord).collect()),
+            summary: record,
+        };
+        self.objects.end_document(out, &end)
     }
 }
 
@@ -128,6 +142,8 @@ pub struct SetIn(#[serde(with = "SetKeys")] pub DuplicateSet);
 struct SetKeys {
     #[serde(skip)]
     alike: Vec<AlikeFile>,
+    #[serde(skip)]
+    probable: bool,
     size: u64,
     #[serde(default)]
     digest: Option<ContentDigest>,
@@ -249,10 +265,13 @@ impl<'a> AlikeRecord<'a> {
     }
 }
 
-/// The last keys of a document with files that are alike.
+/// The last keys of a document.
 #[derive(Serialize)]
 struct End<'a> {
-    alike: Vec<AlikeRecord<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    alike: Option<Vec<AlikeRecord<'a>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    probable: Option<Vec<SetRecord<'a>>>,
     summary: SummaryRecord<'a>,
 }
 

@@ -158,12 +158,28 @@ pub struct Header {
     pub folder: Raw,
     /// The roots as the user wrote them; [`crate::decide::Member::root`] counts them from 0.
     pub roots: Vec<Raw>,
+    /// The catalogs among the roots.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub catalogs: Vec<CatalogHeader>,
     /// When the run began, nanoseconds since 1970. A file changed later is not the one reported.
     #[serde(rename = "started", with = "time")]
     pub started_ns: i64,
     /// The options that change what a set means.
     #[serde(default)]
     pub options: Options,
+}
+
+/// A catalog that took the place of a folder.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CatalogHeader {
+    /// The number of its root.
+    pub root: u32,
+    /// The machine that it was made on.
+    pub host: String,
+    /// When the disk was looked at, RFC 3339.
+    pub scan: String,
+    /// How much of each file was read: `metadata`, `quick` or `full`.
+    pub form: String,
 }
 
 /// Options that change what a set means, for people and for whoever acts on the report.

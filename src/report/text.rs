@@ -129,6 +129,25 @@ impl Text {
                 let _ = writeln!(text, "      {}", escape(said.as_bytes()));
             }
         }
+        self.apart(out, &text)
+    }
+
+    /// A set of files that are only probably equal: it is not read back.
+    fn probable(&mut self, out: &mut dyn Write, set: &DuplicateSet) -> io::Result<()> {
+        let mut text = String::new();
+        self.push_size(set.size, &mut text);
+        let _ = write!(text, " * {}, probably equal: ", set.replicas);
+        text.push_str("length, first and last bytes agree\n");
+        for (number, member) in (1..).zip(&set.members) {
+            for (nth, name) in (0..).zip(&member.names) {
+                self.name(&mut text, number, nth, name);
+            }
+        }
+        self.apart(out, &text)
+    }
+
+    /// Writes lines that are not read back.
+    fn apart(&self, out: &mut dyn Write, text: &str) -> io::Result<()> {
         out.write_all(b"\n")?;
         if self.style.on_terminal {
             return out.write_all(text.as_bytes());
@@ -199,6 +218,9 @@ impl Report for Text {
         }
         if !set.alike.is_empty() {
             return self.alike(out, set);
+        }
+        if set.probable {
+            return self.probable(out, set);
         }
         let mut text = mem::take(&mut self.text);
         text.clear();

@@ -19,4 +19,5 @@ pub use glob::BadPattern;
 pub(crate) use glob::Globs;
 pub(crate) use listing::{MOST_NAMES, is_memory_exhausted};
 pub(crate) use search::Search;
+pub(crate) use walk::count as count_left_out;
 pub(crate) use walk::{Given, Group, Walk, path_of};

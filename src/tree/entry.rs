@@ -60,6 +60,10 @@ pub enum Unseen {
     Interrupted,
     /// Memory was nearly used up.
     MemoryShort,
+    /// A file of a catalog that knows only its size.
+    OnlySize,
+    /// A file whose length, first and last bytes are those of another one, and a catalog knows no more of one of them.
+    Probable,
     /// A folder on another file system that was not entered.
     OtherFileSystem,
     /// A folder of a pseudo file system such as /proc.
@@ -101,6 +105,30 @@ impl Unseen {
         )
     }
 
+    /// What these words say; that it cannot be read if they are no words of this.
+    pub fn of_words(words: &str) -> Self {
+        let all = [
+            Self::NoRoot,
+            Self::Changed,
+            Self::Vanished,
+            Self::Unanswered,
+            Self::OtherUnanswered,
+            Self::Interrupted,
+            Self::MemoryShort,
+            Self::OtherFileSystem,
+            Self::PseudoFileSystem,
+            Self::Trash,
+            Self::ListedBefore,
+            Self::MountedFile,
+            Self::TooMany,
+            Self::Filtered,
+            Self::Hidden,
+            Self::Ignored,
+        ];
+        let said = all.into_iter().find(|it| it.words() == words);
+        said.unwrap_or(Self::Unreadable)
+    }
+
     /// Says it in a few words, for a line that names the path.
     pub fn words(self) -> &'static str {
         match self {
@@ -112,6 +140,10 @@ impl Unseen {
             Self::OtherUnanswered => "not checked in full: another file system did not answer",
             Self::Interrupted => "the run was interrupted",
             Self::MemoryShort => "memory was nearly used up",
+            Self::OnlySize => "the catalog knows only its size",
+            Self::Probable => {
+                "probably equal: size, first and last bytes agree, and a catalog knows no more"
+            }
             Self::OtherFileSystem => "on another file system; not entered",
             Self::PseudoFileSystem => "a pseudo file system; not entered",
             Self::Trash => "a trash folder; not entered",

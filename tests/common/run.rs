@@ -461,7 +461,7 @@ pub fn parse_bare(bytes: &[u8], end: u8) -> Sets {
     sets
 }
 
-fn json_name(name: &serde_json::Value) -> Name {
+pub fn json_name(name: &serde_json::Value) -> Name {
     let bytes = match (name["text"].as_str(), name["bytes"].as_str()) {
         (Some(text), None) => text.as_bytes().to_vec(),
         (None, Some(encoded)) => BASE64_STANDARD.decode(encoded).expect("bytes are base64"),

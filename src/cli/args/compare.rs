@@ -63,6 +63,12 @@ pub struct CompareArgs {
     #[arg(long, help_heading = "Output")]
     pub relative: bool,
 
+    /// Write a list of the files that a catalog does not know well enough to LIST
+    ///
+    /// When their disk is plugged in again, 'seekless catalog update --wanted LIST' reads just these.
+    #[arg(long, value_name = "LIST", help_heading = "Output")]
+    pub wanted: Option<PathBuf>,
+
     #[command(flatten)]
     pub reads: ReadArgs,
 

@@ -101,6 +101,12 @@ pub struct FindArgs {
     #[arg(short = 'o', long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 
+    /// Write a list of the files that a catalog does not know well enough to LIST
+    ///
+    /// When their disk is plugged in again, 'seekless catalog update --wanted LIST' reads just these.
+    #[arg(long, value_name = "LIST", hide_short_help = true)]
+    pub wanted: Option<PathBuf>,
+
     /// Report only the first N sets in the order of --sort-by
     ///
     /// With this option, all formats write their sets at the end of the run. The summary still counts all sets.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use seekless::compare::{Comparison, ComparisonAnswer, Question, Remark};
-use seekless::engine::{self, Config, Root};
+use seekless::engine::{self, Config};
 use seekless::report::comparison::{Format, Shown, write};
 use seekless::report::escape::escape;
 use seekless::tree::{Scope, Tree, Unseen};
@@ -13,6 +13,7 @@ use seekless::units::{count, counted, plural};
 
 use super::watched;
 use crate::cli::args::compare::CompareArgs;
+use crate::cli::resolve::catalog_roots;
 use crate::cli::resolve::environment::{Environment, begin};
 use crate::cli::resolve::filter::filter_spec;
 use crate::cli::resolve::search::meant;
@@ -35,13 +36,18 @@ pub fn compare(args: CompareArgs) -> Result<Exit, Stop> {
     let run = begin(args.talk, args.reads.patience(), |around| {
         resolve(args, around)
     })?;
+    if !run.args.talk.quiet {
+        catalog_roots::tell(&run.config);
+    }
     let words = "interrupted: no answer (press Ctrl-C again to quit at once)";
+    let wanted = catalog_roots::wanted_place(run.args.wanted.as_deref(), &run.config)?;
     let nothing = Arc::<Mutex<Option<()>>>::default();
     let tree = watched(words, &nothing, |control, listener| {
         let seen = engine::classify(&run.config, Scope::AcrossRoots, listener, control);
         if control.is_cancelled() {
             return Err(Exit::Interrupted.into());
         }
+        catalog_roots::write_wanted(wanted, listener.wanted())?;
         seen.or_else(refuse)
     })?;
     answer(&run, &tree)
@@ -100,18 +106,20 @@ fn resolve(args: CompareArgs, around: &mut Environment<'_>) -> Result<Comparison
     }
     let filter = filter_spec(&args.filter, true, around)?;
     let is_filtered = filter.has_tests();
+    let sides = args.sides.iter();
+    let roots = sides.map(|side| catalog_roots::root(PathBuf::from(side)));
+    let config = Config {
+        roots: roots.collect::<Result<_, _>>()?,
+        filter: filter.build()?,
+        one_file_system: args.one_file_system,
+        metadata: args.metadata,
+        ..args.reads.config()
+    };
+    if args.metadata {
+        catalog_roots::refuse_catalogs(&config, "it has no extended attributes: omit --metadata")?;
+    }
     Ok(ComparisonRun {
-        config: Config {
-            roots: args
-                .sides
-                .iter()
-                .map(|side| Root::from(PathBuf::from(side)))
-                .collect(),
-            filter: filter.build()?,
-            one_file_system: args.one_file_system,
-            metadata: args.metadata,
-            ..args.reads.config()
-        },
+        config,
         question: Question {
             one_way: args.one_way,
             same_disk: args.same_disk,

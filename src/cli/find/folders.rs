@@ -20,6 +20,7 @@ use super::watched;
 use crate::cli::act::gather;
 use crate::cli::args::compare::FoldersArgs;
 use crate::cli::front::problems::Listener;
+use crate::cli::resolve::catalog_roots;
 use crate::cli::resolve::environment::{Environment, begin};
 use crate::cli::resolve::meant_as_file;
 use crate::cli::resolve::search::meant;
@@ -42,6 +43,9 @@ pub fn folders(args: FoldersArgs) -> Result<Exit, Stop> {
     let run = begin(args.talk, args.reads.patience(), |around| {
         resolve(args, around)
     })?;
+    if !run.args.talk.quiet {
+        catalog_roots::tell(&run.config);
+    }
     // Before any work is done.
     let place = OutputStream::open(run.args.output.as_deref());
     let place = place.or_else(refuse)?;
@@ -92,8 +96,11 @@ fn roots(given: &[OsString]) -> Result<Vec<Root>, Stop> {
         current::ask_about(path.as_os_str().as_bytes());
         fs::metadata(path).is_ok_and(|is| is.is_file())
     };
-    match paths.iter().find(is_file) {
-        None => Ok(outermost(paths).into_iter().map(Root::from).collect()),
+    let roots = outermost(paths).into_iter().map(catalog_roots::root);
+    let roots: Vec<Root> = roots.collect::<Result<_, _>>()?;
+    let others = roots.iter().filter(|root| root.catalog.is_none());
+    match others.map(|root| &root.path).find(is_file) {
+        None => Ok(roots),
         Some(file) => refuse(format!(
             "{} is a file: give its folder; 'seekless find' is about files",
             console::path(file)

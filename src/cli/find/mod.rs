@@ -19,6 +19,7 @@ use self::resolve::{FindRun, resolve};
 use crate::cli::act::plan_summary::no_match;
 use crate::cli::args::find::FindArgs;
 use crate::cli::front::problems::{Listener, seen};
+use crate::cli::resolve::catalog_roots;
 use crate::cli::resolve::environment::begin;
 use crate::cli::terminal::exit::{Exit, Stop, refuse};
 use crate::cli::terminal::output::{NotWritten, dropping};
@@ -40,6 +41,9 @@ pub fn find(args: FindArgs) -> Result<Exit, Stop> {
         if run.args.exit_code {
             return Ok(Exit::Nothing);
         }
+    }
+    if !run.args.talk.quiet {
+        catalog_roots::tell(&run.config);
     }
     let ranking = run.ranking.take();
     search(&run, ranking)
@@ -63,6 +67,7 @@ pub fn watched<P: Send + 'static, T>(
 }
 
 fn search(run: &FindRun, mut ranking: Option<Ranking>) -> Result<Exit, Stop> {
+    let mut wanted = catalog_roots::wanted_place(run.args.wanted.as_deref(), &run.config)?;
     let output = ReportOutput::open(run).or_else(refuse)?;
     let output = Arc::new(Mutex::new(Some(output)));
     let words = "interrupted: reporting what was found so far (press Ctrl-C again to quit at once)";
@@ -74,6 +79,10 @@ fn search(run: &FindRun, mut ranking: Option<Ranking>) -> Result<Exit, Stop> {
                 scope.spawn(|| flush_now_and_then(&output, control, until_over));
             }
             let summary = drive(run, &mut ranking, &output, control, listener)?;
+            // A part of a list would look like all of it.
+            if !summary.interrupted {
+                catalog_roots::write_wanted(wanted.take(), listener.wanted())?;
+            }
             // An interruption that came too late to cut anything short leaves a whole report.
             let exit = if summary.interrupted {
                 Exit::Interrupted

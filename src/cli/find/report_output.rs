@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 
-use seekless::decide::{AlikeTally, DuplicateSet, LeftOut, Summary, Unread};
+use seekless::decide::{AlikeTally, DuplicateSet, LeftOut, ProbableTally, Summary, Unread};
 use seekless::engine::Copies;
 use seekless::report::{Header, Report};
 use seekless::units::{Bytes, count, counted, plural};
@@ -168,7 +168,8 @@ fn found(summary: &Summary, copies: Copies, isolate: bool) -> String {
     let what = format!("{}{range}", plural(summary.sets, one, more));
     if summary.sets == 0 {
         let files = counted(summary.files, "file", "files");
-        return format!("Found no {what} in {files}{}.", alike(summary));
+        let others = alike(summary) + &probable(summary);
+        return format!("Found no {what} in {files}{others}.");
     }
     let mut found = format!("Found {} {what}", count(summary.sets));
     if summary.redundant_files > 0 {
@@ -185,7 +186,7 @@ fn found(summary: &Summary, copies: Copies, isolate: bool) -> String {
             Bytes(summary.managed)
         ));
     }
-    found + &alike(summary) + "."
+    found + &alike(summary) + &probable(summary) + "."
 }
 
 /// The number of sets of files that are the same but for their tags.
@@ -201,6 +202,25 @@ fn alike(summary: &Summary) -> String {
         counted(sets, "set", "sets"),
         Bytes(reclaimable)
     )
+}
+
+/// The number of sets of files that catalogs do not know well enough.
+fn probable(summary: &Summary) -> String {
+    let ProbableTally { sets, only_size } = summary.probable.unwrap_or_default();
+    let mut words = String::new();
+    if sets > 0 {
+        words.push_str(&format!(
+            "; and {} of files that are probably equal, since a catalog knows only their first and last bytes",
+            counted(sets, "set", "sets"),
+        ));
+    }
+    if only_size > 0 {
+        words.push_str(&format!(
+            "; {} of catalogs may be equal to others, since only their sizes are known",
+            counted(only_size, "file", "files"),
+        ));
+    }
+    words
 }
 
 /// What was read, and what each stage and each disk did.

@@ -6,6 +6,7 @@ use seekless::engine::{Config, Copies, Delivery, IgnoreTags};
 use seekless::report::{Header, Style};
 
 use crate::cli::args::find::FindArgs;
+use crate::cli::resolve::catalog_roots::refuse_gaps;
 use crate::cli::resolve::environment::Environment;
 use crate::cli::resolve::meant_as_file;
 use crate::cli::resolve::search::{keep_rules, search};
@@ -47,6 +48,14 @@ pub fn resolve(args: FindArgs, around: &mut Environment<'_>) -> Result<FindRun, 
         config.ignore_tags = IgnoreTags::Beside;
     }
     config.digests = args.digest.unwrap_or(args.format.digests);
+    if config.copies.most.is_some() {
+        let option = if args.unique {
+            "--unique"
+        } else {
+            "--copies with a largest number"
+        };
+        refuse_gaps(&config, option)?;
+    }
     possible_with(&args)?;
     let sink = around.sink(args.output.as_deref());
     let delivery = match (args.sort_by, args.top, args.format.streams) {

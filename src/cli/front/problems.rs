@@ -8,8 +8,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use seekless::action::{Code, Reason};
+use seekless::catalog::wanted::{Entry, Want};
 use seekless::decide::Summary;
-use seekless::event::{Notice, Observer, Problem, ProblemKind};
+use seekless::event::{Notice, Observer, Problem, ProblemKind, WantedFile};
 use seekless::units::count;
 
 use crate::cli::terminal::console;
@@ -25,6 +26,7 @@ pub struct Listener {
     missed_ignore_file: AtomicBool,
     problem_limit: ProblemLimit,
     links: Mutex<Vec<PathBuf>>,
+    wanted: Mutex<Vec<Entry>>,
 }
 
 impl Listener {
@@ -37,12 +39,21 @@ impl Listener {
             missed_ignore_file: AtomicBool::default(),
             problem_limit: ProblemLimit::new(tracing::enabled!(tracing::Level::INFO)),
             links: Mutex::default(),
+            wanted: Mutex::default(),
         }
     }
 
     /// The symbolic links that were found, if the search tells of them.
     pub fn into_links(self) -> Vec<PathBuf> {
         self.links.into_inner().unwrap_or_default()
+    }
+
+    /// What has to be read of disks that are not plugged in, as far as a list can name it.
+    pub fn wanted(&self) -> Vec<Entry> {
+        let wanted = self.wanted.lock();
+        wanted
+            .map(|mut wanted| std::mem::take(&mut *wanted))
+            .unwrap_or_default()
     }
 
     /// Says how many problems were not named. Call it when the run is over.
@@ -110,6 +121,23 @@ impl Observer for Listener {
     fn link(&self, path: PathBuf) {
         if let Ok(mut links) = self.links.lock() {
             links.push(path);
+        }
+    }
+
+    fn wanted(&self, file: &WantedFile<'_>) {
+        // A disk without a name cannot be recognized.
+        if let (Ok(mut wanted), false) = (self.wanted.lock(), file.volume.is_empty()) {
+            wanted.push(Entry {
+                want: if file.is_whole {
+                    Want::Digest
+                } else {
+                    Want::Samples
+                },
+                size: file.size,
+                volume: file.volume.into(),
+                dir: file.dir.into(),
+                name: file.name.into(),
+            });
         }
     }
 }

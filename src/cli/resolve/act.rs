@@ -11,6 +11,7 @@ use seekless::action::{self, ActionKind, RunHeader};
 use seekless::engine::{Config, IgnoreTags};
 use seekless::file::{OwnFolder, own_trash};
 
+use super::catalog_roots::refuse_catalogs;
 use super::environment::Environment;
 use super::root_links::RootLinks;
 use super::search::{EMPTY_PATH, Source, keep_rules, meant, search};
@@ -186,6 +187,10 @@ fn searched(
         &args.reads,
         false,
         around,
+    )?;
+    refuse_catalogs(
+        &config,
+        "its disk is not plugged in, so nothing can be compared with its files",
     )?;
     if args.ignore_tags {
         config.ignore_tags = IgnoreTags::Joined;

@@ -10,7 +10,7 @@ use std::time::Duration;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 use seekless::engine::{Config, IgnoreTags};
-use seekless::report::{Header, Options, Raw};
+use seekless::report::{CatalogHeader, Header, Options, Raw};
 use tracing::level_filters::LevelFilter;
 
 use crate::cli::args::common::TalkArgs;
@@ -82,6 +82,7 @@ impl<'a> Environment<'a> {
             command: self.command.iter().map(|word| raw(word)).collect(),
             folder: raw(self.folder.as_os_str()),
             roots: roots.map(|root| raw(root.path.as_os_str())).collect(),
+            catalogs: catalogs(config),
             started_ns: self.started_ns(),
             options: Options {
                 hard_links: config.hard_links,
@@ -94,6 +95,20 @@ impl<'a> Environment<'a> {
             },
         }
     }
+}
+
+/// What the header says of the catalogs among the roots.
+fn catalogs(config: &Config) -> Vec<CatalogHeader> {
+    let catalogs = (0..).zip(&config.roots).filter_map(|(number, root)| {
+        let catalog = root.catalog.as_ref()?;
+        Some(CatalogHeader {
+            root: number,
+            host: catalog.host.clone(),
+            scan: catalog.scan.clone(),
+            form: catalog.form.word().to_owned(),
+        })
+    });
+    catalogs.collect()
 }
 
 /// Decides, and begins to tell.

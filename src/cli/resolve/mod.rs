@@ -2,6 +2,7 @@
 //! which says what to do instead.
 
 pub mod act;
+pub mod catalog_roots;
 pub mod environment;
 pub mod filter;
 pub mod root_links;

@@ -9,6 +9,7 @@ use std::time::Duration;
 use seekless::action::keep::Rules;
 use seekless::engine::{CacheChoice, CacheUse, Config, Root, Trust};
 
+use super::catalog_roots::{refuse_catalogs, root};
 use super::environment::Environment;
 use super::filter::filter_spec;
 use crate::cli::args::search::{FilterArgs, ReadArgs, SearchArgs, is_cache_word};
@@ -52,6 +53,12 @@ pub fn search(
         without: args.without.clone(),
         ..config
     };
+    if args.verify {
+        refuse_catalogs(
+            &config,
+            "--verify reads every byte: plug the disk in, or omit --verify",
+        )?;
+    }
     let roots = config.roots.iter();
     let mut places = roots.map(|root| std::path::absolute(&root.path).ok());
     let first = places.next();
@@ -117,15 +124,20 @@ fn roots(
     args: &SearchArgs,
     around: &mut Environment<'_>,
 ) -> Result<Vec<Root>, Stop> {
-    let mut paths = given.to_vec();
-    meant(&paths)?;
+    meant(given)?;
+    let typed = given.iter().map(|path| root(PathBuf::from(path)));
+    let mut roots: Vec<Root> = typed.collect::<Result<_, _>>()?;
     if args.null {
-        paths.extend(listed_paths(&mut *around.stdin)?);
-    } else if paths.is_empty() {
-        paths.push(OsString::from("."));
+        let listed = listed_paths(&mut *around.stdin)?;
+        roots.extend(
+            listed
+                .into_iter()
+                .map(|path| Root::from(PathBuf::from(path))),
+        );
+    } else if roots.is_empty() {
+        roots.push(Root::from(PathBuf::from(".")));
     }
-    let roots = paths.into_iter().map(PathBuf::from);
-    Ok(roots.map(Root::from).collect())
+    Ok(roots)
 }
 
 /// Reads a list of paths, in any bytes, each ended by NUL.

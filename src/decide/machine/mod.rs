@@ -64,6 +64,8 @@ pub struct Machine {
     /// Files with the token of one that is compared or read for them.
     represented: FileMap<Vec<FileIndex>>,
     equalities: Vec<Equality>,
+    /// Sizes of files that can only be compared as a whole.
+    only_whole: HashSet<u64>,
     scan_done: bool,
     finished: Vec<ClassId>,
 }
@@ -158,6 +160,30 @@ impl Machine {
             Some(SameSize::Class(class)) => Some(class),
             _ => None,
         }));
+    }
+
+    /// Says that files of this size have to be read whole, since no other digest of one of them is known. Call it before
+    /// one of them is found.
+    pub fn only_whole(&mut self, size: u64) {
+        self.only_whole.insert(size);
+    }
+
+    /// Takes a found file of which nothing can be known, or a further name of one: it joins no class.
+    pub fn set_aside(
+        &mut self,
+        found: &FoundFile,
+        name: &[u8],
+        dir: DirId,
+        volume: DevIndex,
+    ) -> Naming {
+        if let Some(file) = self.known(found, name, dir, volume) {
+            let dirs = Arc::clone(&self.dirs);
+            return self.file_table.add_name(file, name, dir, &dirs.read());
+        }
+        let is_met = self.file_table.has_records(volume, found.ino, found.size);
+        let file = self.file_table.push(found, name, dir, volume);
+        self.file_table.identify(file, is_met);
+        Naming::First
     }
 
     /// Takes a found file, or a further name of a known one. `class` is the class of its size, if it was looked up.
@@ -283,7 +309,7 @@ impl Machine {
         let size = self.file_table.size(file);
         if size == 0 {
             self.join_content(class, file, Content::Digest(ContentDigest::of_nothing()));
-        } else if size <= HEAD {
+        } else if size <= HEAD || self.only_whole.contains(&size) {
             self.by_size.class_mut(class).whole = Some(true);
             self.want(class, file, Want::Whole);
         } else if self

@@ -126,26 +126,33 @@ impl Account {
 
     /// Records a name that leads to nothing known.
     pub fn unseen(&mut self, dir: DirId, name: &[u8], unseen: Unseen) {
+        self.other(dir, name, EntryKind::Unseen(unseen));
+    }
+
+    /// Records an entry that no file stands for.
+    pub fn other(&mut self, dir: DirId, name: &[u8], kind: EntryKind) {
         if self.is_kept {
-            self.others.push(OtherEntry {
-                dir,
-                name: name.into(),
-                kind: EntryKind::Unseen(unseen),
-            });
+            let name = name.into();
+            self.others.push(OtherEntry { dir, name, kind });
+        }
+    }
+
+    /// Records why the content of a file is not known.
+    pub fn leave_open(&mut self, file: FileIndex, why: Unseen) {
+        if self.is_kept {
+            self.failed.insert(file, why);
         }
     }
 
     /// Records a file that was not read.
     pub fn file_failed(&mut self, file: FileIndex, failure: &Failure) {
-        if self.is_kept {
-            let unseen = match failure {
-                Failure::Refused(Errno::CANCELED) => Unseen::Interrupted,
-                Failure::Refused(_) | Failure::Holes => Unseen::Unreadable,
-                Failure::Vanished => Unseen::Vanished,
-                Failure::Changed => Unseen::Changed,
-                Failure::Unanswered => Unseen::Unanswered,
-            };
-            self.failed.insert(file, unseen);
-        }
+        let unseen = match failure {
+            Failure::Refused(Errno::CANCELED) => Unseen::Interrupted,
+            Failure::Refused(_) | Failure::Holes => Unseen::Unreadable,
+            Failure::Vanished => Unseen::Vanished,
+            Failure::Changed => Unseen::Changed,
+            Failure::Unanswered => Unseen::Unanswered,
+        };
+        self.leave_open(file, unseen);
     }
 }

@@ -69,6 +69,7 @@ impl Alike {
 impl Session<'_> {
     /// Begins the next stage that has something to read when the one before is over; false if there is none.
     pub(super) fn look_further(&mut self) -> bool {
+        self.sample_for_catalogs();
         while self.config.ignore_tags != IgnoreTags::No
             && !self.control.is_cancelled()
             && !self.reading_ended
@@ -105,8 +106,13 @@ impl Session<'_> {
             let mut names = file_table.names(file);
             names.any(|(_, name)| may_be_media(name))
         };
-        let mut files: Vec<FileIndex> = machine.alone().filter(is_media).collect();
+        let is_here = |file: &FileIndex| !self.unplugged.has(*file);
+        let alone = machine
+            .alone()
+            .filter(|file| is_here(file) && is_media(file));
+        let mut files: Vec<FileIndex> = alone.collect();
         for mut content in machine.all_contents() {
+            content.retain(is_here);
             let readable = content.iter().position(|&file| file_table.has_names(file));
             if let Some(readable) = readable
                 && content.iter().any(is_media)

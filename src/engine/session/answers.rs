@@ -74,6 +74,10 @@ impl Session<'_> {
             self.machine.was_cached(file);
         }
         self.keep_in_cache(file, want, digests);
+        self.keep_samples(file, want, digests);
+        if self.probable.has_begun() {
+            return;
+        }
         if self.inventory.is_some() {
             return self.inventoried(file, want, digests);
         }
@@ -98,7 +102,7 @@ impl Session<'_> {
     }
 
     fn failed(&mut self, file: FileIndex, failure: Failure) {
-        if self.inventory.is_none() {
+        if self.inventory.is_none() && !self.probable.has_begun() {
             self.machine.failed(file);
         }
         self.account.file_failed(file, &failure);

@@ -205,7 +205,7 @@ impl Session<'_> {
 
     pub fn scanned(&mut self, folders: u64, left_out: &LeftOut) {
         self.arrivals.scan_done = true;
-        self.sets.deliverer.summary.folders = folders;
+        self.sets.deliverer.summary.folders += folders;
         self.sets.deliverer.summary.scan_time = self.started.elapsed();
         self.sets.deliverer.summary.left_out.add(left_out);
         for row in self.reads.volumes.unused_overrides() {

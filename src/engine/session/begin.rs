@@ -23,6 +23,7 @@ use super::listen::Silence;
 use super::names::Names;
 use super::requests::{Reads, SMALL};
 use super::sets::{Compared, Sets};
+use super::unplugged::{Probable, Unplugged};
 use crate::engine::config::{Config, Mechanism, Nested};
 use crate::engine::deliver::{Deliverer, Delivery, Sink};
 use crate::engine::limits::{self, Share, TooLittle};
@@ -157,6 +158,8 @@ pub fn begin<'a>(
         arrivals: Arrivals::default(),
         alike,
         cached: Cached::open(config, observer),
+        unplugged: Unplugged::default(),
+        probable: Probable::default(),
         inventory: None,
         names: Names::new(share.folders),
         account: Account::new(config.every_entry),

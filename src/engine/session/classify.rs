@@ -70,6 +70,7 @@ pub fn classify(
 fn tree_of(session: &mut Session<'_>, metadata: Option<HashMap<u32, Metadata>>) -> Tree {
     let silent = session.silent_roots();
     let mut classes = classes(session, &silent);
+    session.leave_open(&mut classes);
     for (&file, &unseen) in &session.account.failed {
         classes[file.0 as usize] = Class::Unanswered(unseen);
     }

@@ -14,6 +14,7 @@ mod names;
 mod places;
 mod requests;
 mod sets;
+mod unplugged;
 
 use std::io;
 use std::path::Path;
@@ -46,6 +47,7 @@ use listen::Silence;
 use names::Names;
 use requests::Reads;
 use sets::Sets;
+use unplugged::{Probable, Unplugged};
 
 pub use begin::{Error, find};
 pub use classify::classify;
@@ -75,10 +77,14 @@ pub struct Session<'a> {
     sets: Sets<'a>,
     /// Files that show the same under other tags.
     alike: Alike,
+    /// Files that may be equal to files of catalogs.
+    probable: Probable,
     /// What the scan brings.
     arrivals: Arrivals,
     /// The results of earlier runs.
     cached: Cached<'a>,
+    /// The files of catalogs.
+    unplugged: Unplugged,
     /// What is known of every file, if every file is read.
     inventory: Option<Inventory<'a>>,
     /// The folders and names that were looked up.
@@ -107,6 +113,7 @@ impl Session<'_> {
     /// Runs the search to its end.
     pub fn drive(&mut self) -> io::Result<()> {
         let config = self.config;
+        self.list_catalogs();
         let (to, scanned) = bounded(SCAN_AHEAD);
         let (groups_to, groups) = bounded(1);
         let search = Search {
@@ -133,7 +140,9 @@ impl Session<'_> {
             to,
             groups,
         };
-        let given = (0..).zip(&config.roots).map(|(number, root)| Given {
+        let given = (0..).zip(&config.roots);
+        let given = given.filter(|(_, root)| root.catalog.is_none());
+        let given = given.map(|(number, root)| Given {
             number,
             path: root.path.clone(),
             id: root.id,

@@ -214,6 +214,10 @@ impl Session<'_> {
     }
 
     fn settle_names_of(&mut self, file: FileIndex) {
+        // Its disk is not there to be looked at.
+        if self.unplugged.has(file) {
+            return;
+        }
         if self.reads.scheduler.has_given_up(self.volume_of(file)) {
             return;
         }

@@ -64,7 +64,7 @@ impl Session<'_> {
             sample_only: &self.reads.sample_only,
             cache: self.cached.cache.as_deref(),
             reads_on: self.config.uses(Mechanism::ReadOn),
-            decides: self.inventory.is_none(),
+            decides: self.inventory.is_none() && !self.probable.has_begun(),
         };
         self.reads
             .scheduler
@@ -85,7 +85,7 @@ impl Session<'_> {
             want,
             bulk: matches!(
                 want,
-                Want::Content | Want::HeadAndContent | Want::ShownParts
+                Want::Whole | Want::Content | Want::HeadAndContent | Want::ShownParts
             ) && size > SMALL,
         });
     }

@@ -179,12 +179,14 @@ impl Session<'_> {
             self.deliver_verified()?;
         }
         let alike = self.alike_sets();
+        let probable = self.probable_sets();
         let joins = self.config.ignore_tags == IgnoreTags::Joined;
         let joined = alike.iter().filter(|_| joins).flatten();
         let joined: HashSet<FileIndex> = joined.flat_map(|it| &it.files).copied().collect();
         self.deliver(|deliverer, tables| {
             deliverer.finish(|file| joined.contains(&file), tables)?;
-            deliverer.alike(alike, tables)
+            deliverer.alike(alike, tables)?;
+            deliverer.probable(probable, tables)
         })
     }
 

@@ -106,14 +106,18 @@ pub const START: u64 = 1 << 14;
 const NAMED: usize = 512;
 
 /// The beginnings of reports and of tables.
-const BEGINNINGS: [&str; 2] = ["# seekless ", "set,file,replicas,size,"];
+const BEGINNINGS: [&str; 3] = [
+    "# seekless ",
+    "set,file,replicas,size,",
+    "want,size,volume,dir,name",
+];
 
 /// The end of the first line of a plan.
 pub const PLAN: &str = ": this is a plan; nothing was done";
 
 /// The bytes at both ends of a Parquet file, and how seekless names itself near the end of one.
 pub const PARQUET: &[u8] = b"PAR1";
-const MAKER: &[u8] = concat!("seekless ", env!("CARGO_PKG_VERSION_MAJOR"), ".").as_bytes();
+const MAKER: &[u8] = b"seekless ";
 
 /// True if a Parquet file that ends like this is a catalog of seekless.
 pub fn is_catalog(end: &[u8]) -> bool {

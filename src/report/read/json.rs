@@ -47,6 +47,7 @@ pub fn read_lines(input: impl Read, each: Each<'_>) -> Result<Frame, ReadError> 
         Set(SetIn),
         /// Nothing is done because of files that only show the same.
         Alike {},
+        Probable {},
         Summary(SummaryIn),
     }
     let mut frame = Frame::default();
@@ -61,7 +62,7 @@ pub fn read_lines(input: impl Read, each: Each<'_>) -> Result<Frame, ReadError> 
                 frame.ending = Ending::Unsaid;
                 each(frame.header.as_ref(), set.into());
             }
-            Object::Alike {} => {}
+            Object::Alike {} | Object::Probable {} => {}
             Object::Summary(summary) => frame.ending = summary.into(),
         }
     }

@@ -152,6 +152,7 @@ impl OpenSet {
             read: ReadSet {
                 set: DuplicateSet {
                     alike: Vec::new(),
+                    probable: false,
                     size: number("size")?,
                     digest: digest.map(ContentDigest::try_from).transpose()?,
                     cached: head.name("cached").is_some(),

@@ -49,6 +49,7 @@ fn header() -> Header {
             .to_vec(),
         folder: Raw(b"/home/me".to_vec()),
         roots: vec![Raw(b"photos".to_vec()), Raw(b" backup\n".to_vec())],
+        catalogs: Vec::new(),
         started_ns: 1_795_225_396_123_456_789,
         options: Options {
             verify: true,
@@ -111,7 +112,7 @@ fn set(size: u64, members: Vec<Member>) -> DuplicateSet {
         replicas: members.len() as u64,
         reclaimable: 4096,
         members,
-        alike: Vec::new(),
+        ..DuplicateSet::default()
     }
 }
 
@@ -450,7 +451,7 @@ prop_compose! {
     ) -> DuplicateSet {
         let digest = digest.map(ContentDigest::from_bytes);
         let cached = cached && digest.is_some();
-        DuplicateSet { size, digest, cached, members, replicas, reclaimable, alike: Vec::new() }
+        DuplicateSet { size, digest, cached, members, replicas, reclaimable, ..DuplicateSet::default() }
     }
 }
 

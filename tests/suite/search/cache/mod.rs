@@ -74,12 +74,8 @@ fn search_for(roots: &[PathBuf], cache: Option<CacheUse>, digests: bool) -> Answ
 }
 
 fn config(roots: &[PathBuf], cache: Option<CacheUse>, digests: bool) -> Config {
-    let root = |path: &PathBuf| Root {
-        path: path.clone(),
-        id: None,
-    };
     Config {
-        roots: roots.iter().map(root).collect(),
+        roots: roots.iter().cloned().map(Root::from).collect(),
         cache,
         digests,
         ..Config::default()

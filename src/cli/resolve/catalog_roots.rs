@@ -1,0 +1,172 @@
+//! Catalogs among the paths that were typed.
+
+use std::path::{Path, PathBuf};
+
+use seekless::catalog::wanted::{Entry, write};
+use seekless::engine::{Config, Root};
+
+use super::meant_as_file;
+use crate::cli::terminal::console;
+use crate::cli::terminal::exit::{Stop, refuse};
+use crate::cli::terminal::output::OutputStream;
+
+/// The root at a path that was typed: a catalog stands for what was on its disk.
+#[cfg(feature = "catalog")]
+pub fn root(path: PathBuf) -> Result<Root, Stop> {
+    use std::fs;
+    use std::os::unix::ffi::OsStrExt;
+    use std::sync::Arc;
+
+    use seekless::catalog::{Catalog, CatalogError, Form, silence_decoder};
+    use seekless::engine::CatalogRoot;
+    use seekless::heartbeat::current;
+    use seekless::report::escape::unescape;
+
+    current::ask_about(path.as_os_str().as_bytes());
+    // Other things are opened by the search, if at all.
+    if !fs::metadata(&path).is_ok_and(|is| is.is_file()) {
+        return Ok(Root::from(path));
+    }
+    silence_decoder();
+    let catalog = match Catalog::open(&path) {
+        Ok(catalog) => catalog,
+        // The search says what is wrong.
+        Err(CatalogError::NoCatalog | CatalogError::Io(_)) => return Ok(Root::from(path)),
+        Err(error) => {
+            return refuse(format!(
+                "{}: it is a catalog, but cannot be read: {error}",
+                console::path(&path)
+            ));
+        }
+    };
+    let facts = catalog.facts();
+    if facts.form == Form::List {
+        return refuse(format!(
+            "{}: it is made of a list, which has no sizes to compare by: make a catalog of the disk",
+            console::path(&path)
+        ));
+    }
+    let dir = match &facts.roots[..] {
+        [root] => unescape(root.dir.as_bytes()).unwrap_or_default(),
+        _ => Vec::new(),
+    };
+    Ok(Root {
+        path,
+        id: None,
+        catalog: Some(CatalogRoot {
+            dir,
+            host: facts.host.clone(),
+            scan: facts.scan.clone(),
+            form: facts.form,
+            lacks_digests: facts.counts.with_digest < facts.counts.files,
+            rows: Arc::new(catalog),
+        }),
+    })
+}
+
+/// Without catalogs, a file is a file.
+#[cfg(not(feature = "catalog"))]
+pub fn root(path: PathBuf) -> Result<Root, Stop> {
+    Ok(Root::from(path))
+}
+
+/// Refuses a catalog where something has to be read or changed that only a disk has.
+pub fn refuse_catalogs(config: &Config, why: &str) -> Result<(), Stop> {
+    match config.roots.iter().find(|root| root.catalog.is_some()) {
+        None => Ok(()),
+        Some(root) => refuse(format!(
+            "{}: it is a catalog: {why}",
+            console::path(&root.path)
+        )),
+    }
+}
+
+/// Refuses a catalog that does not know all contents, where one unknown file may change each answer.
+pub fn refuse_gaps(config: &Config, option: &str) -> Result<(), Stop> {
+    let lacks = |root: &&Root| root.catalog.as_ref().is_some_and(|it| it.lacks_digests);
+    match config.roots.iter().find(lacks) {
+        None => Ok(()),
+        Some(root) => refuse(format!(
+            "{}: this catalog has no digest of some files, so {option} has no answer: make one with --full",
+            console::path(&root.path)
+        )),
+    }
+}
+
+/// Says which paths are read as catalogs, and how old these are.
+pub fn tell(config: &Config) {
+    for root in &config.roots {
+        if let Some(catalog) = &root.catalog {
+            console::line(&format!(
+                "{}: read as a catalog ({}, made {} on {})",
+                console::path(&root.path),
+                catalog.form.word(),
+                age(&catalog.scan),
+                catalog.host
+            ));
+        }
+    }
+}
+
+/// The place of a wanted list, if one is asked for.
+pub fn wanted_place(list: Option<&Path>, config: &Config) -> Result<Option<OutputStream>, Stop> {
+    let Some(list) = list else {
+        return Ok(None);
+    };
+    meant_as_file(Some(list))?;
+    if config.roots.iter().all(|root| root.catalog.is_none()) {
+        return refuse("--wanted lists files of catalogs: give the path of one");
+    }
+    OutputStream::open(Some(list)).map(Some).or_else(refuse)
+}
+
+/// Writes a wanted list.
+pub fn write_wanted(place: Option<OutputStream>, wanted: Vec<Entry>) -> Result<(), Stop> {
+    let Some(mut place) = place else {
+        return Ok(());
+    };
+    let written = place.write(|out| write(out, wanted));
+    let written = written.and_then(|()| place.finish());
+    written.map_err(|error| error.ends(None))
+}
+
+/// How long ago a time is, in the largest unit that it fills.
+fn age(time: &str) -> String {
+    let Ok(then) = time.parse::<jiff::Timestamp>() else {
+        return "at an unknown time".to_owned();
+    };
+    let seconds = jiff::Timestamp::now().duration_since(then).as_secs();
+    let units = [(86_400, "day"), (3600, "hour"), (60, "minute")];
+    match units.iter().find(|(length, _)| seconds >= *length) {
+        Some((length, unit)) => {
+            let number = seconds.unsigned_abs() / length.unsigned_abs();
+            let plural = if number == 1 { "" } else { "s" };
+            format!("{number} {unit}{plural} ago")
+        }
+        None if seconds < 0 => "by a clock that is ahead".to_owned(),
+        None => "just now".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_age_is_said_in_one_unit() {
+        let ago = |seconds| {
+            let then = jiff::Timestamp::now() - jiff::SignedDuration::from_secs(seconds);
+            age(&then.to_string())
+        };
+        for (seconds, said) in [
+            (3 * 86_400, "3 days ago"),
+            (86_400, "1 day ago"),
+            (7300, "2 hours ago"),
+            (5, "just now"),
+            (-500, "by a clock that is ahead"),
+        ] {
+            assert_eq!(ago(seconds), said);
+        }
+        assert_eq!(age("yesterday"), "at an unknown time");
+    }
+}

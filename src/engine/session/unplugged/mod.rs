@@ -1,0 +1,7 @@
+//! Disks that are not plugged in: catalogs take their place.
+
+mod listing;
+mod probable;
+
+pub use listing::Unplugged;
+pub use probable::Probable;

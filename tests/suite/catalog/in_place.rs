@@ -1,0 +1,417 @@
+//! A catalog in the place of a path: the answers are those of the disk.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use seekless::catalog::wanted::{Want, read};
+use seekless::catalog::{Facts, Form, Row, Writer};
+
+use crate::common::limits::{Rng, seed};
+use crate::common::run::json_name;
+use crate::common::{Run, Tree, noise, rounds, seekless};
+
+/// Sets of files, each with all its names.
+type Sets = BTreeSet<BTreeSet<BTreeSet<Vec<u8>>>>;
+
+/// The sets below a key of a document. Paths in a catalog are written as those on the disk.
+fn sets(run: &Run, key: &str) -> Sets {
+    let document = run.json();
+    let list = |value: &serde_json::Value| value.as_array().cloned().unwrap_or_default();
+    let text = |name: &serde_json::Value| {
+        let name = json_name(name);
+        match name.strip_prefix(b"disk.parquet") {
+            Some(below) => [b"disk", below].concat(),
+            None => name
+                .strip_prefix(b"here.parquet")
+                .map_or(name.clone(), |below| [b"here", below].concat()),
+        }
+    };
+    let file = |member: serde_json::Value| {
+        let mut names = vec![text(&member["path"])];
+        names.extend(list(&member["hard_links"]).iter().map(text));
+        names.into_iter().collect()
+    };
+    let set = |set: serde_json::Value| list(&set["members"]).into_iter().map(file).collect();
+    list(&document[key]).into_iter().map(set).collect()
+}
+
+/// A disk and a folder with files in common, and files that are almost the same: in the middle, at an end, in length.
+fn random(rng: &mut Rng) -> Tree {
+    const FOLDERS: [&str; 6] = ["disk", "disk/a", "disk/a/b", "here", "here/a", "here/c"];
+    const SIZES: [usize; 7] = [0, 1, 4096, 20_000, 32 << 10, 40_000, 200_000];
+    let mut tree = Tree::new()
+        .folder("disk")
+        .folder("here")
+        .folder("disk/none");
+    let mut names: Vec<Vec<u8>> = Vec::new();
+    for number in 0..rng.below(30) {
+        let folder = *rng.pick(&FOLDERS);
+        let name = match rng.below(6) {
+            0 => [
+                folder.as_bytes(),
+                b"/caf\xe9",
+                number.to_string().as_bytes(),
+            ]
+            .concat(),
+            _ => format!("{folder}/{number}.jpg").into_bytes(),
+        };
+        let top = |name: &[u8]| name.starts_with(b"disk");
+        let others: Vec<&Vec<u8>> = names.iter().filter(|it| top(it) == top(&name)).collect();
+        if rng.percent(10) && !others.is_empty() {
+            let other = (*rng.pick(&others)).clone();
+            tree = tree.hard_link(&name, &other);
+        } else if rng.percent(5) {
+            tree = tree.symlink(&name, "elsewhere");
+            continue;
+        } else {
+            let size = *rng.pick(&SIZES);
+            let mut content = noise(rng.below(2) as u64, size);
+            let place = [0, size / 2, size.saturating_sub(1)][rng.below(3)];
+            if rng.percent(40)
+                && let Some(byte) = content.get_mut(place)
+            {
+                *byte ^= 1;
+            }
+            tree = tree.file(&name, content);
+        }
+        names.push(name);
+    }
+    tree
+}
+
+fn catalog(tree: &Tree, form: &str, folder: &str) {
+    let line = format!("catalog create {form} --cache off -o {folder}.parquet {folder}");
+    seekless(tree.root(), &line).run().exits(0);
+}
+
+/// The folder is unplugged: nothing can look at it any more.
+fn unplug(tree: &Tree, folder: &str) {
+    fs::rename(
+        tree.path(folder),
+        tree.path(format!("{folder} in a drawer")),
+    )
+    .expect("moved");
+}
+
+fn find(tree: &Tree, paths: &str) -> Run {
+    let line = format!("find --cache off --empty -f json {paths}");
+    seekless(tree.root(), &line).run().exits(0)
+}
+
+fn without_catalogs(text: &str) -> String {
+    text.replace(".parquet", "")
+}
+
+#[test]
+fn from_full_catalogs_the_answers_are_those_of_the_disks() {
+    let mut rng = Rng::new(seed());
+    for round in 0..rounds(12) {
+        let tree = random(&mut rng);
+        let plugged = sets(&find(&tree, "disk here"), "sets");
+        let answers = |disk: &str, here: &str| {
+            let compared = format!("compare {disk} {here}");
+            let one_way = format!("compare --one-way {disk} {here}");
+            let folders = format!("folders {disk} {here}");
+            [compared, one_way, folders].map(|line| {
+                let run = seekless(tree.root(), &line).run();
+                (run.code(), without_catalogs(&run.stdout_text()))
+            })
+        };
+        let of_disks = answers("disk", "here");
+        catalog(&tree, "--full", "disk");
+        catalog(&tree, "--full", "here");
+        unplug(&tree, "disk");
+        let found = find(&tree, "disk.parquet here");
+        assert_eq!(sets(&found, "sets"), plugged, "round {round}\n{found}");
+        assert!(
+            sets(&found, "probable").is_empty(),
+            "round {round}\n{found}"
+        );
+        assert_eq!(answers("disk.parquet", "here"), of_disks, "round {round}");
+        unplug(&tree, "here");
+        let found = find(&tree, "disk.parquet here.parquet");
+        assert_eq!(sets(&found, "sets"), plugged, "round {round}\n{found}");
+        assert_eq!(
+            answers("disk.parquet", "here.parquet"),
+            of_disks,
+            "round {round}"
+        );
+    }
+}
+
+#[test]
+fn from_quick_catalogs_no_equal_files_are_missed_and_none_is_called_equal_that_is_not() {
+    let mut rng = Rng::new(seed());
+    for round in 0..rounds(12) {
+        let tree = random(&mut rng);
+        let plugged = sets(&find(&tree, "disk here"), "sets");
+        catalog(&tree, "--quick", "disk");
+        unplug(&tree, "disk");
+        let found = find(&tree, "disk.parquet here");
+        let (sure, probable) = (sets(&found, "sets"), sets(&found, "probable"));
+        let holds = |sets: &Sets, one: &BTreeSet<Vec<u8>>, other: &BTreeSet<Vec<u8>>| {
+            sets.iter()
+                .any(|set| set.contains(one) && set.contains(other))
+        };
+        for set in &sure {
+            let is_part = plugged.iter().any(|whole| whole.is_superset(set));
+            assert!(is_part, "round {round}: {set:?}\n{found}");
+        }
+        for set in &plugged {
+            for (one, other) in set.iter().zip(set.iter().skip(1)) {
+                let is_found = holds(&sure, one, other) || holds(&probable, one, other);
+                assert!(is_found, "round {round}: {one:?} {other:?}\n{found}");
+            }
+        }
+        let bytes = |names: &BTreeSet<Vec<u8>>| {
+            let name = names.first().expect("a name");
+            let here = name
+                .strip_prefix(b"disk")
+                .map(|below| [b"disk in a drawer", below].concat());
+            fs::read(tree.path(here.unwrap_or_else(|| name.clone()))).expect("read")
+        };
+        for set in &probable {
+            let ends = |bytes: &[u8]| {
+                let (head, tail) = (&bytes[..4096], &bytes[bytes.len() - 4096..]);
+                (bytes.len(), head.to_vec(), tail.to_vec())
+            };
+            let first = ends(&bytes(set.first().expect("a file")));
+            assert!(
+                set.iter().all(|file| ends(&bytes(file)) == first),
+                "round {round}\n{found}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_catalog_that_knows_only_sizes_leaves_the_question_open() {
+    let tree = Tree::new()
+        .file("disk/a", "12345")
+        .file("disk/b", "123")
+        .file("here/c", "12345");
+    catalog(&tree, "--metadata", "disk");
+    unplug(&tree, "disk");
+    let found = find(&tree, "disk.parquet here");
+    assert!(sets(&found, "sets").is_empty());
+    found.says("1 file of catalogs may be equal to others, since only their sizes are known");
+    let run = seekless(tree.root(), "compare --one-way here disk.parquet")
+        .run()
+        .exits(2);
+    assert!(
+        run.stdout_text()
+            .contains("! c (in here): the catalog knows only its size"),
+        "{run}"
+    );
+    // No file has its size, so nothing is open.
+    let tree = tree.file("other/d", "1234");
+    seekless(tree.root(), "compare --one-way other disk.parquet")
+        .run()
+        .exits(1);
+}
+
+#[test]
+fn a_catalog_is_read_as_one_only_where_it_was_typed() {
+    let tree = Tree::new().file("disk/a", "1").file("here/b", "1");
+    catalog(&tree, "--full", "disk");
+    fs::copy(tree.path("disk.parquet"), tree.path("here/copy")).expect("copied");
+    fs::rename(tree.path("disk.parquet"), tree.path("here/c.parquet")).expect("moved");
+    unplug(&tree, "disk");
+    seekless(tree.root(), "find --cache off -f nul here")
+        .run()
+        .finds(["here/c.parquet here/copy"])
+        .never_says("catalog");
+    seekless(tree.root(), "find --cache off -f nul -0")
+        .stdin("here/c.parquet\0here/b\0")
+        .run()
+        .finds([])
+        .never_says("catalog");
+    seekless(tree.root(), "find --cache off -f nul here/c.parquet here/b")
+        .run()
+        .finds(["here/b here/c.parquet/a"])
+        .says("here/c.parquet: read as a catalog (full, made just now on ");
+}
+
+#[test]
+fn what_needs_the_disk_itself_is_refused() {
+    let tree = Tree::new()
+        .file("disk/a", noise(1, 50_000))
+        .file("here/b", "1");
+    catalog(&tree, "--quick", "disk");
+    for (line, why) in [
+        (
+            "find --verify disk.parquet here",
+            "--verify reads every byte",
+        ),
+        (
+            "find --unique disk.parquet here",
+            "has no digest of some files, so --unique has no answer",
+        ),
+        (
+            "find --copies ..3 disk.parquet here",
+            "so --copies with a largest number has no answer",
+        ),
+        (
+            "compare --metadata disk.parquet here",
+            "it has no extended attributes",
+        ),
+        (
+            "remove --dry-run disk.parquet here",
+            "its disk is not plugged in",
+        ),
+    ] {
+        let run = seekless(tree.root(), line).run().exits(2);
+        run.says("disk.parquet").says(why);
+    }
+    fs::write(tree.path("list"), "").expect("written");
+    seekless(tree.root(), "catalog import -f b3sum list -o list.parquet")
+        .run()
+        .exits(0);
+    let run = seekless(tree.root(), "find list.parquet here")
+        .run()
+        .exits(2);
+    run.says("made of a list, which has no sizes");
+    let bytes = fs::read(tree.path("disk.parquet")).expect("read");
+    fs::write(tree.path("disk.parquet"), &bytes[..bytes.len() - 9]).expect("written");
+    let run = seekless(tree.root(), "find disk.parquet here")
+        .run()
+        .exits(2);
+    run.says("disk.parquet: it is a catalog, but cannot be read");
+}
+
+/// A catalog with these places of files, as no seekless writes it.
+fn made(path: &Path, places: &[(&[u8], &[u8])]) {
+    let mut file = fs::File::create(path).expect("created");
+    let facts = Facts {
+        form: Form::Full,
+        ..Facts::new("host".to_owned(), "2026-01-01T00:00:00Z".to_owned())
+    };
+    let mut writer = Writer::new(&mut file, facts).expect("begun");
+    for (dir, name) in places {
+        let row = Row {
+            kind: seekless::catalog::Kind::File,
+            dir,
+            name,
+            size: Some(1),
+            ..Row::default()
+        };
+        writer.row(&row).expect("written");
+    }
+    writer.finish().expect("ended");
+}
+
+#[test]
+fn a_row_that_names_no_place_on_a_disk_is_damage() {
+    let tree = Tree::new().file("here/a", "1");
+    for (dir, name) in [
+        (&b"/a/../.."[..], &b"passwd"[..]),
+        (b"/a//b", b"x"),
+        (b"/a/.", b"x"),
+        (b"/a", b".."),
+        (b"/a", b"b/c"),
+        (b"/a\0b", b"x"),
+    ] {
+        made(&tree.path("c.parquet"), &[(b"/a", b"fine"), (dir, name)]);
+        let run = seekless(tree.root(), "find --cache off c.parquet here")
+            .run()
+            .exits(1);
+        run.says("c.parquet: cannot read")
+            .says("a row of this catalog names no place on a disk");
+    }
+}
+
+#[test]
+fn the_disk_beside_its_own_catalog_is_no_second_copy() {
+    let tree = Tree::new()
+        .file("disk/a", "1")
+        .copies(["disk/b", "disk/c"], "2");
+    catalog(&tree, "--full", "disk");
+    let run = find(&tree, "disk.parquet disk");
+    let document = run.json();
+    let sets = document["sets"].as_array().expect("sets");
+    assert_eq!(sets.len(), 2, "{run}");
+    let members = |set: &serde_json::Value| set["members"].as_array().cloned().expect("members");
+    for member in sets.iter().flat_map(members) {
+        assert_eq!(member["ambiguous"], true, "{run}");
+    }
+}
+
+#[test]
+fn a_catalog_of_several_folders_keeps_their_paths_apart() {
+    let tree = Tree::new()
+        .file("one/x/a", "1")
+        .file("two/x/a", "1")
+        .file("here/a", "1");
+    seekless(
+        tree.root(),
+        "catalog create --full --cache off -o c.parquet one two",
+    )
+    .run()
+    .exits(0);
+    let run = find(&tree, "c.parquet here");
+    let paths = run.stdout_text();
+    assert!(paths.contains("/one/x/a\""), "{run}");
+    assert!(paths.contains("/two/x/a\""), "{run}");
+}
+
+/// What a list names: the kind of read, and the path on the file system.
+fn wanted(list: &Path) -> Vec<(Want, Vec<u8>)> {
+    let mut named = Vec::new();
+    let list = fs::read(list).expect("read");
+    let read = read(&list[..], |entry| {
+        named.push((entry.want, [&entry.dir[..], &entry.name].join(&b'/')))
+    });
+    read.expect("a wanted list");
+    named.sort();
+    named
+}
+
+#[test]
+fn a_wanted_list_names_what_could_not_be_compared_and_nothing_else() {
+    let alike = |byte: u8| {
+        let mut content = noise(1, 50_000);
+        content[25_000] = byte;
+        content
+    };
+    let tree = Tree::new()
+        .file("disk/a/probable", alike(1))
+        .file("disk/other end", noise(2, 50_000))
+        .file("disk/other length", noise(3, 50_001))
+        .file("disk/short", noise(4, 5000))
+        .file("here/b", alike(2))
+        .file("here/c", noise(4, 5000));
+    for (form, named) in [
+        ("--full", &[][..]),
+        ("--quick", &[(Want::Digest, "/disk/a/probable")]),
+        (
+            "--metadata",
+            &[
+                (Want::Samples, "/disk/a/probable"),
+                (Want::Samples, "/disk/other end"),
+                (Want::Digest, "/disk/short"),
+            ],
+        ),
+    ] {
+        catalog(&tree, form, "disk");
+        let top = tree.root().file_name().expect("a name").as_bytes();
+        for command in ["find --cache off", "compare --one-way"] {
+            let line = format!("{command} --wanted list disk.parquet here");
+            seekless(tree.root(), &line).run();
+            let listed = wanted(&tree.path("list"));
+            assert_eq!(listed.len(), named.len(), "{form} {command}: {listed:?}");
+            for ((want, path), (expected, end)) in listed.iter().zip(named) {
+                let end = [top, end.as_bytes()].concat();
+                assert!(
+                    want == expected && path.ends_with(&end),
+                    "{form} {command}: {listed:?}"
+                );
+            }
+        }
+    }
+    let run = seekless(tree.root(), "find --wanted list here disk")
+        .run()
+        .exits(2);
+    run.says("--wanted lists files of catalogs: give the path of one");
+}
