@@ -114,6 +114,8 @@ pub fn search_origin(config: &Config, folder: &Path, started_ns: i64) -> Origin 
         hard_links: config.hard_links,
         follow_links: config.follow_links,
         newer_ns: config.newer_ns,
+        filter: config.filter.clone(),
+        obeys_ignore_files: !config.ignore_files.is_empty(),
         ..Origin::default()
     };
     origin.with_roots(config.roots.iter().map(|root| root.path.as_path()))

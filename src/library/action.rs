@@ -212,6 +212,8 @@ impl Action {
             isolate: found_in.isolate,
             hard_links: found_in.hard_links,
             newer_ns: found_in.newer_ns,
+            filter: found_in.filter.clone(),
+            obeys_ignore_files: found_in.obeys_ignore_files,
             ..Origin::default()
         };
         let origin = origin.with_roots(roots.iter().map(PathBuf::as_path));

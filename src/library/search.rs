@@ -16,6 +16,7 @@ use crate::event::Problem;
 use crate::hash::ContentDigest;
 use crate::media::{Other, Tags};
 use crate::scan::FilterSpec;
+use crate::scan::filter::Filter;
 use crate::units::nanoseconds;
 
 /// A search for files of equal content.
@@ -187,6 +188,8 @@ impl<'a> Search<'a> {
             isolate: self.config.isolate,
             hard_links: self.config.hard_links,
             newer_ns: self.filter.newer_ns,
+            filter: built(self.filter.clone(), true)?,
+            obeys_ignore_files: !self.config.ignore_files.is_empty(),
         };
         let mut sets = Vec::new();
         let (summary, problems) = self.search(Delivery::default(), |set| sets.push(set))?;
@@ -429,4 +432,6 @@ pub(super) struct FoundIn {
     pub isolate: bool,
     pub hard_links: bool,
     pub newer_ns: Option<i64>,
+    pub filter: Filter,
+    pub obeys_ignore_files: bool,
 }

@@ -92,8 +92,12 @@ impl Filter {
 
     /// Tests the whole path as reached from a root. Only exclusions apply to a folder.
     pub fn path(&self, path: &[u8], is_folder: bool) -> Verdict {
-        let is_in = |globs: &Option<Globs>| globs.as_ref().is_some_and(|globs| globs.matches(path));
-        let is_excluded = is_in(&self.excluded) || is_folder && is_in(&self.excluded_folders);
+        let in_folders = || {
+            self.excluded_folders
+                .as_ref()
+                .is_some_and(|it| it.matches(path))
+        };
+        let is_excluded = self.excludes(path) || is_folder && in_folders();
         // Bytes that are no UTF-8 count as a character, so that a dot matches them.
         let in_regexes = |set: &RegexSet| set.is_match(&String::from_utf8_lossy(path));
         let is_wanted = || {
@@ -101,6 +105,12 @@ impl Filter {
                 && self.regexes.as_ref().is_none_or(in_regexes)
         };
         keep_if(!is_excluded && (is_folder || is_wanted()))
+    }
+
+    /// True if a pattern excludes this path, as reached from a root.
+    pub fn excludes(&self, path: &[u8]) -> bool {
+        let excluded = self.excluded.as_ref();
+        excluded.is_some_and(|globs| globs.matches(path))
     }
 
     /// Tests the size and the time of last modification of a regular file.

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::file::{Spellings, as_listed};
 use crate::heartbeat::current;
+use crate::scan::filter::Filter;
 
 /// What is said of the files of a set beside their names.
 #[derive(Clone, Copy, Debug)]
@@ -43,6 +44,10 @@ pub struct Origin {
     /// The order of the files counts: it is that of a report, which was made by rules that are not known here, and
     /// which the user saw and may have changed.
     pub is_ordered: bool,
+    /// The filter of the search: what it excludes is not carried.
+    pub filter: Filter,
+    /// Ignore files were obeyed: only what was found is carried.
+    pub obeys_ignore_files: bool,
     /// The searched paths.
     pub(crate) roots: Option<HashMap<PathBuf, u32>>,
     /// The numbers of the given paths that are files, in order.
@@ -109,6 +114,11 @@ impl Origin {
         let path = Path::new(std::ffi::OsStr::from_bytes(path));
         let mut limits = self.limits.iter();
         self.limits.is_empty() || limits.any(|limit| path.starts_with(limit))
+    }
+
+    /// True if the search did not look at a file of this name because the user excluded it.
+    pub(super) fn excludes(&self, listed: &[u8]) -> bool {
+        self.obeys_ignore_files || self.filter.excludes(listed)
     }
 
     /// The place of a given path among all, as in a search: all given files have that of the first one.

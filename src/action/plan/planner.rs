@@ -137,7 +137,9 @@ impl Planner {
                 |main: &[u8], name: &[u8]| [&main[..main.len() - bare(main).len()], name].concat();
             names.map(move |name| (at(&group.main, name), at(&group.listed, name)))
         });
-        let lone = lone.filter(|(path, _)| !seen.contains(&path[..]));
+        let origin = self.inspector.origin();
+        let lone =
+            lone.filter(|(path, listed)| !seen.contains(&path[..]) && !origin.excludes(listed));
         let lone: Vec<_> = lone.collect();
         for (path, listed) in lone {
             let there = NameInFolder::of(&path).and_then(|place| place.stat().map_err(gone));

@@ -195,6 +195,23 @@ fn two_sidecars_never_share_a_place() {
     assert_eq!(stage.names(), ["b/1.jpg", "b/1.xmp", "c/1.jpg", "c/1.xmp"]);
 }
 
+/// What the user excluded is not touched; what is only no duplicate of the wanted size or kind is.
+#[test]
+fn an_excluded_sidecar_holds_its_group() {
+    for (filter, carried) in [
+        ("--type image --ext jpg", true),
+        ("--min-size 5", true),
+        ("--exclude *.xmp", false),
+        ("--ignore-file .ignored", false),
+    ] {
+        let stage = library("1.jpg, 1.xmp=edit, .ignored=*.xmp", "1.jpg");
+        let line = format!("{LINE} {filter}");
+        let run = stage.run(&line).exits(0);
+        assert_eq!(stage.has("b/1.xmp"), carried, "{filter}: {run}");
+        assert_eq!(stage.has("a/1.jpg"), !carried, "{filter}: {run}");
+    }
+}
+
 #[test]
 fn nothing_is_put_where_nothing_may_change() {
     for (option, carried) in [

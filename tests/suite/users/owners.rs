@@ -207,6 +207,32 @@ fn a_copy_in_a_strangers_folder_is_kept_for_nobody() {
     }
 }
 
+/// What lies there could be read, changed and removed by that user.
+#[test]
+#[ignore = "acts as two users: root only"]
+fn no_sidecar_is_carried_into_a_folder_of_another_user() {
+    let tree = Tree::new().copies(["alice/1.jpg", "drop/1.jpg"], "photo");
+    let stage = Stage::new(tree.file("alice/1.xmp", "edit"));
+    for (name, owner, mode) in [
+        ("alice", ALICE, 0o755),
+        ("alice/1.jpg", ALICE, 0o644),
+        ("alice/1.xmp", ALICE, 0o644),
+        ("drop", NOBODY, 0o755),
+        ("drop/1.jpg", NOBODY, 0o644),
+    ] {
+        give(&stage.tree.path(name), owner, mode);
+    }
+    let before = stage.names();
+    let line = "remove --trash --yes --carry-sidecars --reference drop alice";
+    stage
+        .run(line)
+        .exits(2)
+        .says("other users can change that folder");
+    assert_eq!(stage.names(), before);
+    stage.run(&format!("{line} --allow shared")).exits(0);
+    assert_eq!(stage.names(), ["drop/1.jpg", "drop/1.xmp"]);
+}
+
 /// A program can show another file at any time, or none, whatever owners and modes it reports.
 #[test]
 #[ignore = "mounts file systems, needs bindfs: root only"]
