@@ -15,6 +15,9 @@ use crate::cli::terminal::exit::{Exit, Stop, refuse};
 /// A file system, and the parts of a path on it.
 type Place = (Option<String>, Vec<Vec<u8>>);
 
+/// What is listed: a path on this file system, or on whichever.
+type Start = (Option<Option<String>>, Vec<Vec<u8>>);
+
 /// A line of the tree.
 #[derive(Default)]
 struct Line {
@@ -28,12 +31,15 @@ struct Line {
 /// Prints what is in a folder, with the files and bytes below each folder in it.
 pub fn tree(args: &TreeArgs) -> Result<Exit, Stop> {
     let catalog = open(&args.catalog)?;
-    let starts: Vec<Vec<Vec<u8>>> = match &args.path {
-        Some(path) => vec![parts(path.as_bytes())],
+    let starts: Vec<Start> = match &args.path {
+        Some(path) => vec![(None, parts(path.as_bytes()))],
         None => {
             let roots = catalog.facts().roots.iter();
-            let starts = roots.filter_map(|root| unescape(root.dir.as_bytes()).ok());
-            starts.map(|dir| parts(&dir)).collect()
+            let starts = roots.filter_map(|root| {
+                let dir = unescape(root.dir.as_bytes()).ok()?;
+                Some((Some(root.volume.clone()), parts(&dir)))
+            });
+            starts.collect()
         }
     };
     let depth = args.depth as usize;
@@ -42,8 +48,11 @@ pub fn tree(args: &TreeArgs) -> Result<Exit, Stop> {
     each(&args.catalog, &catalog, &wanted, |row| {
         let path = [parts(row.dir), parts(row.name)].concat();
         // A path may be below several of them, and counts once.
-        let above = starts.iter().filter(|start| path.starts_with(start));
-        let shown = above.map(|start| start.len()..=start.len() + depth);
+        let above = starts.iter().filter(|(volume, start)| {
+            let is_there = volume.as_ref().is_none_or(|it| it.as_deref() == row.volume);
+            is_there && path.starts_with(start)
+        });
+        let shown = above.map(|(_, start)| start.len()..=start.len() + depth);
         let shown: Vec<_> = shown.collect();
         for len in (0..=path.len()).filter(|len| shown.iter().any(|it| it.contains(len))) {
             let place = (row.volume.map(str::to_owned), path[..len].to_vec());
