@@ -99,8 +99,10 @@ pub fn row(columns: &mut [Column; COLUMNS.len()]) -> Result<Row<'_>, CatalogErro
         column.ok_or_else(|| damaged("it has too few columns"))
     };
     let mut row = Row {
-        volume: next(1)?.text()?,
-        kind: next(1)?.bytes().map(Kind::of_word).unwrap_or_default(),
+        host: next(0)?.text()?,
+        volume: next(0)?.text()?,
+        scan: next(0)?.text()?,
+        kind: next(0)?.bytes().map(Kind::of_word).unwrap_or_default(),
         dir: next(0)?.bytes().unwrap_or_default(),
         name: next(0)?.bytes().unwrap_or_default(),
         target: next(1)?.bytes(),

@@ -8,6 +8,10 @@ use crate::tree::{EntryKind, Special};
 /// An entry as it was seen. What is not known is `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Row<'a> {
+    /// The machine that saw it; a writer takes its own for `None`.
+    pub host: Option<&'a str>,
+    /// When the scan began that saw it, in RFC 3339; a writer takes its own for `None`.
+    pub scan: Option<&'a str>,
     /// UUID of its file system, or another name that stays the same wherever it is mounted.
     pub volume: Option<&'a str>,
     /// What it is.

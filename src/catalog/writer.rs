@@ -172,9 +172,9 @@ fn values<'v>(row: &'v Row<'_>, facts: &'v Facts, path: &'v [u8]) -> [Value<'v>;
     let samples = row.head.as_ref().or(row.tail.as_ref());
     let micros = row.mtime_ns.map(|ns| ns.div_euclid(1000));
     [
-        bytes(facts.host.as_bytes()),
+        text(row.host.or(Some(&facts.host))),
         text(row.volume),
-        bytes(facts.scan.as_bytes()),
+        text(row.scan.or(Some(&facts.scan))),
         bytes(row.kind.word().as_bytes()),
         bytes(row.dir),
         bytes(row.name),

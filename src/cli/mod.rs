@@ -54,8 +54,8 @@ fn understood(mut words: Vec<OsString>) -> Result<Cli, Stop> {
     let mut matches = command.try_get_matches_from_mut(&words);
     if let Ok(typed) = &matches {
         let untyped = config::untyped(typed, &command).or_else(refuse)?;
-        // Behind the name of the command, if there is one.
-        let at = 1 + usize::from(typed.subcommand_name().is_some());
+        // Behind the names of the command, if there are any.
+        let at = 1 + config::innermost(typed).0.len();
         words.splice(at..at, untyped.words);
         sources = untyped.sources;
         matches = command.try_get_matches_from_mut(&words);
@@ -73,7 +73,7 @@ fn understood(mut words: Vec<OsString>) -> Result<Cli, Stop> {
     };
     front::no_tilde(&words)?;
     front::path_or_command(&matches, &command)?;
-    let (_, given) = matches.subcommand().unwrap_or(("", &matches));
+    let (_, given) = config::innermost(&matches);
     let is_quiet = matches!(given.try_get_one("quiet"), Ok(Some(true)));
     // What was not typed may be what surprises.
     let sources = sources.filter(|_| !is_quiet);

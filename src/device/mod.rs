@@ -6,6 +6,7 @@
 //! sizes, `overrides` lets the user have the last word. *Memory*: [`DeviceMap`] looks each device up
 //! once. Nothing here reads a file's content or starts a thread.
 
+mod again;
 mod anonymous;
 mod device_map;
 mod filesystem;
@@ -21,6 +22,7 @@ mod volume;
 
 use std::path::PathBuf;
 
+pub use again::NotHere;
 pub use device_map::{DeviceMap, VolumeId};
 pub use filesystem::FilesystemKind;
 pub use leaf::{Array, Leaf, LeafKind};

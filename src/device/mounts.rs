@@ -96,7 +96,7 @@ pub enum NoName {
 }
 
 /// Where `udev` keeps links to block devices, by the UUIDs of the file systems on them.
-const BY_UUID: &str = "/dev/disk/by-uuid";
+pub(super) const BY_UUID: &str = "/dev/disk/by-uuid";
 
 impl Mounts {
     /// What names the file system that this open folder is on, whose device number this is: the server and its export,
@@ -176,7 +176,7 @@ impl Mounts {
 }
 
 /// True if its files are not kept, or are those of other file systems.
-fn is_passing(mount: &Mount) -> bool {
+pub(super) fn is_passing(mount: &Mount) -> bool {
     use FilesystemKind::{Layered, Memory, Pseudo};
     matches!(
         FilesystemKind::of(&mount.filesystem),
@@ -186,7 +186,7 @@ fn is_passing(mount: &Mount) -> bool {
 
 /// The name that a mount gives to what it shows. A device has another name after each start; a single word is that of
 /// the program.
-fn shown(mount: &Mount) -> Option<&[u8]> {
+pub(super) fn shown(mount: &Mount) -> Option<&[u8]> {
     let source = mount.source.as_bytes();
     let names = source.contains(&b'/') || source.contains(&b':');
     let is_remote = mount.filesystem.starts_with("fuse")
@@ -212,7 +212,7 @@ fn is_shown_twice(mounts: &Mounts, this: &Mount) -> bool {
 }
 
 /// The UUID of the file system on a block device, by the links that lead to it.
-fn linked_uuid(links: &Path, device: &OsStr) -> Option<Vec<u8>> {
+pub(super) fn linked_uuid(links: &Path, device: &OsStr) -> Option<Vec<u8>> {
     let number = |path: &Path| fs::metadata(path).ok().map(|found| found.rdev());
     let wanted = number(Path::new(device)).filter(|&number| number != 0)?;
     let mut links = fs::read_dir(links).ok()?.flatten();

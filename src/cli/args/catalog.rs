@@ -4,10 +4,11 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueHint};
+use seekless::catalog::Form;
 use seekless::catalog::list::ListFormat;
 use seekless::device::Override;
 
-use super::common::{DocumentArgs, TalkArgs, at_least_one, named};
+use super::common::{ConfigArgs, DocumentArgs, TalkArgs, at_least_one, named};
 use super::search::{FilterArgs, ReadArgs};
 
 #[derive(Debug, Args)]
@@ -24,6 +25,13 @@ pub enum CatalogCommand {
     /// Parquet file, which DuckDB, pyarrow and Spark open as well. What the cache knows is not read again. If the run
     /// is interrupted, repeat it: it goes on from the cache.
     Create(Box<CreateArgs>),
+
+    /// Look at the disk of a catalog again
+    ///
+    /// seekless recognises the disk by the UUID of its file system, wherever it is mounted. It reads the files that
+    /// --wanted names, then those that are new or changed. Rows of unchanged files keep their digests. If the run is
+    /// interrupted, the catalog stays as it was; the next run goes on from the cache.
+    Update(Box<UpdateArgs>),
 
     /// Show what a catalog is of
     Show(ShowArgs),
@@ -52,17 +60,8 @@ pub struct CreateArgs {
     #[arg(short = 'o', long, value_name = "FILE", help_heading = "Output")]
     pub output: Option<PathBuf>,
 
-    /// Read no file: only list names, sizes and times
-    #[arg(long, group = "depth", help_heading = "How much to read")]
-    pub metadata: bool,
-
-    /// Read the first and last 4 KiB of each file, and files up to 32 KiB whole (the default)
-    #[arg(long, group = "depth", help_heading = "How much to read")]
-    pub quick: bool,
-
-    /// Read every file whole
-    #[arg(long, group = "depth", help_heading = "How much to read")]
-    pub full: bool,
+    #[command(flatten)]
+    pub depth: DepthArgs,
 
     /// Do not cross into other file systems
     #[arg(short = 'x', long, help_heading = "What to list")]
@@ -88,6 +87,82 @@ pub struct CreateArgs {
 
     #[command(flatten)]
     pub talk: TalkArgs,
+
+    #[command(flatten)]
+    pub config: ConfigArgs,
+}
+
+#[derive(Args, Clone, Debug)]
+pub struct UpdateArgs {
+    /// The catalog
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub catalog: PathBuf,
+
+    /// Read the files of this wanted list first, as far as it says
+    ///
+    /// A wanted list names files of which a question needs more than a catalog says. Can be repeated.
+    #[arg(long, value_name = "LIST", value_hint = ValueHint::FilePath, help_heading = "How much to read")]
+    pub wanted: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub depth: DepthArgs,
+
+    /// Write the catalog to OUT instead of FILE
+    #[arg(short = 'o', long, value_name = "OUT", help_heading = "Output")]
+    pub output: Option<PathBuf>,
+
+    /// Set the number of threads, as in 'find --threads'
+    #[arg(
+        long,
+        value_name = "[DEVICE:]N[,N]|hdd|ssd",
+        help_heading = "How to read disks"
+    )]
+    pub threads: Vec<Override>,
+
+    /// Keep the cache in DIR, use none (off), or ignore times of change (mtime), as in 'find --cache'
+    #[arg(long, value_name = "DIR|off|mtime", help_heading = "How to read disks")]
+    pub cache: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub reads: ReadArgs,
+
+    #[command(flatten)]
+    pub talk: TalkArgs,
+
+    #[command(flatten)]
+    pub config: ConfigArgs,
+}
+
+/// How much of each file is read; for a catalog that is made, --quick is the default, and for one that is updated, its
+/// own form.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct DepthArgs {
+    /// Read no file: only list names, sizes and times
+    #[arg(long, group = "depth", help_heading = "How much to read")]
+    metadata: bool,
+
+    /// Read the first and last 4 KiB of each file, and files up to 32 KiB whole
+    ///
+    /// This is the default of 'catalog create'. 'catalog update' reads as much as the catalog says.
+    #[arg(long, group = "depth", help_heading = "How much to read")]
+    quick: bool,
+
+    /// Read every file whole
+    #[arg(long, group = "depth", help_heading = "How much to read")]
+    full: bool,
+}
+
+impl DepthArgs {
+    /// The form that was typed.
+    pub fn form(self) -> Option<Form> {
+        let forms = [
+            (self.metadata, Form::Metadata),
+            (self.quick, Form::Quick),
+            (self.full, Form::Full),
+        ];
+        let typed = forms.iter().find(|(is_typed, _)| *is_typed);
+        typed.map(|(_, form)| *form)
+    }
 }
 
 #[derive(Args, Clone, Debug)]
@@ -154,6 +229,7 @@ Examples:
                                                 hash every file
   ssh nas seekless catalog create - /srv/photos > nas.parquet
                                                 on another machine
+  seekless catalog update old.parquet           when the disk is plugged in again
   seekless catalog show old.parquet             when it was made, and of what
   seekless catalog tree -d 2 old.parquet        which folders and files were there
   seekless catalog import -f b3sum old.b3 -o list.parquet

@@ -1,8 +1,11 @@
 //! `seekless catalog`: what was on a disk, for when it is not plugged in.
 
 mod create;
+mod kept;
 mod lists;
+mod making;
 mod tree;
+mod update;
 
 use std::borrow::Cow;
 use std::ffi::OsString;
@@ -27,6 +30,7 @@ use crate::cli::terminal::watch;
 pub fn catalog(args: CatalogArgs) -> Result<Exit, Stop> {
     match args.command {
         CatalogCommand::Create(args) => create::create(*args),
+        CatalogCommand::Update(args) => update::update(*args),
         CatalogCommand::Show(args) => show(&args),
         CatalogCommand::Tree(args) => tree::tree(&args),
         CatalogCommand::Import(args) => lists::import(&args),

@@ -69,8 +69,9 @@ pub struct Untyped {
 /// # Errors
 /// One line that names the file, the line in it, and what is wrong.
 pub fn untyped(matches: &ArgMatches, program: &Command) -> Result<Untyped, String> {
-    let (name, matches) = matches.subcommand().unwrap_or((DEFAULT, matches));
-    let command = command_of(program, name);
+    let (names, matches) = innermost(matches);
+    let name = names.first().copied().unwrap_or(DEFAULT);
+    let command = names.iter().fold(program, |it, name| command_of(it, name));
     let is_typed =
         |arg: &&Arg| matches.value_source(arg.get_id().as_str()) == Some(ValueSource::CommandLine);
     let mut taken: Vec<&Arg> = command.get_arguments().filter(is_typed).collect();
@@ -90,6 +91,16 @@ pub fn untyped(matches: &ArgMatches, program: &Command) -> Result<Untyped, Strin
     }
     untyped.sources = (!sources.is_empty()).then(|| format!("options {}", sources.join("; ")));
     Ok(untyped)
+}
+
+/// The names of the command and of the one in it, as far as they were typed, and its arguments.
+pub fn innermost(mut matches: &ArgMatches) -> (Vec<&str>, &ArgMatches) {
+    let mut names = Vec::new();
+    while let Some((name, inner)) = matches.subcommand() {
+        names.push(name);
+        matches = inner;
+    }
+    (names, matches)
 }
 
 const FORM: &str = "write one option on each line, as --name or --name=value";

@@ -4,6 +4,9 @@ mod create;
 mod in_place;
 mod lists;
 mod readers;
+mod recognised;
+mod tree;
+mod update;
 mod volumes;
 mod wanted;
 

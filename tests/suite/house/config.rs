@@ -83,6 +83,7 @@ fn each_command_follows_what_it_has_of_the_file_for_all() {
         ("compare a.jpg b.jpg", 0, ""),
         ("compare a.jpg none", 2, ""),
         ("folders .", 0, ""),
+        ("catalog create -o ../c.parquet .", 0, ""),
         ("find .", 0, ", --keep=oldest"),
         ("hardlink -n .", 0, ", --keep=oldest"),
         ("remove -n .", 0, ", --keep=oldest, --trash"),

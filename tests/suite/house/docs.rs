@@ -276,8 +276,9 @@ pub const COMMANDS: [&str; 15] = [
 ];
 
 /// The commands of `catalog`.
-const CATALOG: [&str; 5] = [
+const CATALOG: [&str; 6] = [
     "catalog create",
+    "catalog update",
     "catalog show",
     "catalog tree",
     "catalog import",

@@ -1,0 +1,148 @@
+//! What stays of a catalog when it is updated: the rows of what is not here.
+
+use std::io;
+use std::path::PathBuf;
+
+use seekless::catalog::{Catalog, RootFacts, Row};
+use seekless::report::escape::BadEscape;
+use seekless::report::escape::unescape;
+
+use super::wrong;
+
+/// A folder or file on its file system.
+#[derive(Debug)]
+pub struct Place {
+    pub volume: String,
+    pub dir: Vec<u8>,
+}
+
+impl Place {
+    /// That of a root; `None` if nothing names its file system.
+    pub fn of(root: &RootFacts) -> Result<Option<Self>, BadEscape> {
+        let dir = unescape(root.dir.as_bytes())?;
+        let volume = root.volume.clone();
+        Ok(volume.map(|volume| Self { volume, dir }))
+    }
+
+    /// True for the row of it, and of what is below it.
+    pub fn holds(&self, row: &Row<'_>) -> bool {
+        row.volume == Some(&*self.volume) && (is_in(row.dir, &self.dir) || is_entry(row, &self.dir))
+    }
+}
+
+fn is_in(path: &[u8], dir: &[u8]) -> bool {
+    let rest = path.strip_prefix(dir);
+    rest.is_some_and(|rest| rest.is_empty() || rest[0] == b'/' || dir.ends_with(b"/"))
+}
+
+fn is_entry(row: &Row<'_>, path: &[u8]) -> bool {
+    let folder = path.strip_suffix(row.name);
+    let folder = folder.and_then(|folder| folder.strip_suffix(b"/"));
+    folder.is_some_and(|folder| folder == row.dir || folder.is_empty() && row.dir == b"/")
+}
+
+/// The columns of a row that stays.
+const COLUMNS: [&str; 25] = [
+    "host",
+    "volume",
+    "scan",
+    "kind",
+    "dir",
+    "name",
+    "target",
+    "size",
+    "allocated",
+    "mtime_ns",
+    "ctime_ns",
+    "inode",
+    "subvolume",
+    "links",
+    "mode",
+    "uid",
+    "gid",
+    "head",
+    "tail",
+    "sample_rule",
+    "digest",
+    "digest_rule",
+    "error",
+    "read_ns",
+    "verified_ns",
+];
+
+/// A catalog, and which of its rows stay.
+pub struct Kept {
+    pub path: PathBuf,
+    pub catalog: Catalog,
+    /// What is looked at again.
+    pub here: Vec<Place>,
+    /// Roots that are not here.
+    pub away: Vec<RootFacts>,
+}
+
+impl Kept {
+    /// The roots that are not here.
+    pub fn roots(&self) -> impl Iterator<Item = RootFacts> {
+        self.away.iter().cloned()
+    }
+
+    /// True if a row is of something that is not looked at again.
+    pub fn stays(&self, row: &Row<'_>) -> bool {
+        !self.here.iter().any(|place| place.holds(row))
+    }
+
+    /// Hands over each row that stays.
+    ///
+    /// # Errors
+    /// Those of `take`, or a line that names the catalog.
+    pub fn each(&self, take: &mut dyn FnMut(&Row<'_>) -> io::Result<()>) -> io::Result<()> {
+        let mut taken = Ok(());
+        let read = self.catalog.each(&COLUMNS, |row| {
+            if taken.is_ok() && self.stays(row) {
+                taken = take(row);
+            }
+        });
+        read.map_err(|error| io::Error::other(wrong(&self.path, &error)))?;
+        taken
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_holds_what_is_below_it_on_its_file_system() {
+        let place = |dir: &[u8]| Place {
+            volume: "u".to_owned(),
+            dir: dir.to_vec(),
+        };
+        let row = |dir, name| Row {
+            volume: Some("u"),
+            dir,
+            name,
+            ..Row::default()
+        };
+        for (root, dir, name, is_held) in [
+            (&b"/a"[..], &b"/a"[..], &b"f"[..], true),
+            (b"/a", b"/a/b", b"f", true),
+            (b"/a", b"/a", b"", true),
+            (b"/a", b"/ab", b"f", false),
+            (b"/a", b"/", b"f", false),
+            (b"/a/f", b"/a", b"f", true),
+            (b"/f", b"/", b"f", true),
+            (b"/a/f", b"/a", b"ff", false),
+            (b"/a/f", b"/a/", b"f", false),
+            (b"/", b"/", b"f", true),
+            (b"/", b"/a/b", b"f", true),
+        ] {
+            let row = row(dir, name);
+            assert_eq!(place(root).holds(&row), is_held, "{root:?} {row:?}");
+            let elsewhere = Row {
+                volume: Some("v"),
+                ..row
+            };
+            assert!(!place(root).holds(&elsewhere), "{root:?}");
+        }
+    }
+}
