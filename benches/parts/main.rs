@@ -1,9 +1,9 @@
 //! Prints the parts of files, for comparison with other programs: `tests/media/oracle.py` does that.
 //!
 //! Reads lines from standard input. `look PATH` answers with one line of fields: format, then length and digest of each
-//! part; or `none`, or the reason why there are none. `mutate PATH COUNT SEED` changes one byte after the other, and
-//! answers with a line for each change that leaves the picture as it was: offset and new byte; then with `done` and how
-//! many changed it, and how many were refused.
+//! part; or `none`, or the reason why there are none. `mutate PATH COUNT SEED` changes one byte after the other, in PNG with
+//! the checksum of its chunk, and answers with a line for each change that leaves the picture as it was: offsets and new
+//! bytes; then with `done` and how many changed it, and how many were refused.
 
 use std::io::{self, BufRead, Write};
 
@@ -57,8 +57,30 @@ fn look(path: &str) -> io::Result<String> {
     Ok(text)
 }
 
+/// Gives each chunk of a PNG file the checksum that it must have: a wrong one alone would tell of the change.
+fn mend_checksums(file: &mut [u8]) {
+    let mut at = 8;
+    while file.starts_with(b"\x89PNG")
+        && let Some(length) = file.get(at..).and_then(|rest| rest.first_chunk())
+    {
+        let end = at + 8 + u32::from_be_bytes(*length) as usize;
+        let Some(chunk) = file.get(at + 4..end) else {
+            break;
+        };
+        let checksum = chunk.iter().fold(u32::MAX, |sum, byte| {
+            (0..8).fold(sum ^ u32::from(*byte), |sum, _| {
+                sum >> 1 ^ if sum & 1 == 1 { 0xEDB8_8320 } else { 0 }
+            })
+        });
+        if let Some(place) = file.get_mut(end..end + 4) {
+            place.copy_from_slice(&(!checksum).to_be_bytes());
+        }
+        at = end + 4;
+    }
+}
+
 fn mutate(out: &mut impl Write, path: &str, count: u64, seed: u64) -> io::Result<()> {
-    let bytes = std::fs::read(path)?;
+    let original = std::fs::read(path)?;
     let picture = |bytes: &[u8]| match media::look(&bytes) {
         Ok(Some(media)) => {
             let parts = &media.parts;
@@ -67,10 +89,10 @@ fn mutate(out: &mut impl Write, path: &str, count: u64, seed: u64) -> io::Result
         }
         _ => Ok(None),
     };
-    let before = picture(&bytes)?;
+    let before = picture(&original)?;
     let (mut random, mut refused, mut changed) = (fastrand::Rng::with_seed(seed), 0, 0);
     for _ in 0..count {
-        let mut bytes = bytes.clone();
+        let mut bytes = original.clone();
         // Most of what is not pixels lies at the start.
         let end = if random.bool() {
             bytes.len()
@@ -85,9 +107,15 @@ fn mutate(out: &mut impl Write, path: &str, count: u64, seed: u64) -> io::Result
             1 => old.wrapping_add(1),
             _ => random.u8(..),
         };
+        mend_checksums(&mut bytes);
         match picture(&bytes)? {
             None => refused += 1,
-            after if after == before => writeln!(out, "{at} {}", bytes[at])?,
+            after if after == before => {
+                let both = original.iter().zip(&bytes).enumerate();
+                let new = both.filter(|(_, (old, new))| old != new);
+                let new = new.map(|(at, (_, new))| format!("{at} {new}"));
+                writeln!(out, "{}", new.collect::<Vec<_>>().join(" "))?;
+            }
             _ => changed += 1,
         }
     }

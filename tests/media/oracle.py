@@ -57,11 +57,12 @@ class Program:
         return fields[0], dict(zip(PARTS, digests)) if digests else None
 
     def mutate(self, path, count, seed):
-        """Offset and new byte of changes that the picture survives; how many changed it, how many were refused."""
+        """Offsets and new bytes of changes that the picture survives; how many changed it, how many were refused."""
         line = self.ask(b"mutate\t" + os.fsencode(path) + b"\t%d\t%d" % (count, seed))
         survived = []
         while not line.startswith("done"):
-            survived.append(tuple(map(int, line.split())))
+            numbers = list(map(int, line.split()))
+            survived.append(tuple(zip(numbers[::2], numbers[1::2])))
             line = self.answer()
         return survived, *map(int, line.split()[1:])
 
@@ -255,17 +256,16 @@ def mutate(program, folders, count, seed, only):
             each = max(100, -(-count // len(usable)))
             survived, changed, refused = program.mutate(path, each, seed)
             totals.update(mutations=each, changed=changed, refused=refused, equal=len(survived))
-            for at, byte in set(survived):
+            for changes in set(survived) - {()}:
                 mutant = bytearray(data)
-                mutant[at] = byte
-                if mutant[at] == data[at]:
-                    continue
+                for at, byte in changes:
+                    mutant[at] = byte
                 after = decode(kind, bytes(mutant))
                 totals["equal and decoded"] += any(a and b for a, b in zip(before, after))
                 if differ_surely(kind, data, before, after):
                     failed += 1
                     totals["EXCEPTIONS"] += 1
-                    print("EXCEPTION", name, path, at, f"{data[at]:02x}->{byte:02x}")
+                    print("EXCEPTION", name, path, [(at, f"{data[at]:02x}->{byte:02x}") for at, byte in changes])
         print(name, "files", len(usable), dict(totals), flush=True)
     return failed
 

@@ -1,6 +1,9 @@
 //! Live Photos: Apple gives the photo and the film one name, which says more than the names of the files.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::common::Tree;
+use crate::common::limits::Rng;
 use crate::common::picture::{Picture, film};
 use crate::common::stage::Stage;
 
@@ -113,4 +116,77 @@ fn no_sidecar_is_carried_to_a_photo_whose_name_a_film_of_another_has() {
         assert_eq!(stage.has("b/IMG_1.AAE"), carried, "{live}: {run}");
         assert_eq!(stage.has("a/IMG_1.JPG"), !carried, "{live}: {run}");
     }
+}
+
+/// The folders and identifiers of which there are one photo and one film.
+fn pairs(
+    stage: &Stage,
+    lives: &BTreeMap<String, &'static str>,
+) -> BTreeSet<(String, &'static str)> {
+    let mut halves: BTreeMap<(String, &str), Vec<String>> = BTreeMap::new();
+    let names = stage.names().into_iter();
+    for path in names.filter(|path| lives.get(path).is_some_and(|live| !live.is_empty())) {
+        let (folder, name) = path.rsplit_once('/').expect("in a folder");
+        let half = name.rsplit('.').next().expect("an extension").to_owned();
+        let of = (folder.to_owned(), lives[&path]);
+        halves.entry(of).or_default().push(half);
+    }
+    let whole = halves.into_iter().filter(|(_, halves)| {
+        let kinds: BTreeSet<&String> = halves.iter().collect();
+        halves.len() == 2 && kinds.len() == 2
+    });
+    whole.map(|(of, _)| of).collect()
+}
+
+/// Whatever the names are, and whatever else has them.
+#[test]
+fn no_half_of_a_live_photo_stays_behind() {
+    let mut went = 0;
+    for seed in 0..40 {
+        let mut rng = Rng::new(seed);
+        let (mut tree, mut lives) = (Tree::new(), BTreeMap::new());
+        for folder in ["a", "b"] {
+            for name in ["1.JPG", "1.MOV", "2.JPG", "2.MOV", "3.JPG", "3.MOV"] {
+                if rng.percent(30) {
+                    continue;
+                }
+                let live = *rng.pick(&["X", "X", "Y", ""]);
+                let shows = rng.pick::<&str>(&["the sea", "the sun"]);
+                let photo = Picture {
+                    shows,
+                    live,
+                    tags: rng.pick::<&str>(&["", "xmp:Rating=\"1\""]),
+                    ..Picture::default()
+                };
+                let bytes = if name.ends_with("MOV") {
+                    film(shows, live)
+                } else {
+                    photo.bytes()
+                };
+                tree = tree.file(format!("{folder}/{name}"), bytes);
+                lives.insert(format!("{folder}/{name}"), live);
+            }
+        }
+        let stage = Stage::new(tree);
+        let (before, names) = (pairs(&stage, &lives), stage.names());
+        let options = rng.pick::<&str>(&["", "--keep newest", "--reference b"]);
+        let run = stage.run(&format!("remove --trash -y --ignore-tags {options} a b"));
+        run.exits(0);
+        let after = pairs(&stage, &lives);
+        let left: BTreeSet<_> = stage.names().into_iter().collect();
+        for (folder, live) in before.difference(&after) {
+            went += 1;
+            let of_pair = |(path, of): &(&String, &&str)| *of == live && path.starts_with(folder);
+            let stay = lives
+                .iter()
+                .filter(of_pair)
+                .filter(|(path, _)| left.contains(*path));
+            let stay: Vec<_> = stay.collect();
+            assert!(
+                stay.is_empty(),
+                "{seed}: {options}: {names:?}: {stay:?} stay"
+            );
+        }
+    }
+    assert!(went > 0, "no Live Photo went");
 }
