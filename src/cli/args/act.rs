@@ -43,7 +43,8 @@ pub struct ActArgs {
     ///
     /// seekless keeps the file with the most tags, or the one that --keep prefers. A file that has another orientation,
     /// other colours, maker notes or parts beside the picture, such as a film, is another picture here. Before a file goes, seekless
-    /// reads and compares again what both files show.
+    /// reads and compares again what both files show. The photo and the film of a Live Photo are known by the identifier
+    /// in both, whatever their names are.
     #[arg(long, conflicts_with_all = ["from", "newer"], help_heading = "What counts as a duplicate")]
     pub ignore_tags: bool,
 
