@@ -23,7 +23,7 @@
 // 7 library
 // 6 acting
 // 5 engine · report · action · probe
-// 4 scan · read · decide · folders · compare · cache · catalog
+// 4 scan · read · decide · folders · compare · cache · catalog · fleet
 // 3 device · hash · media
 // 2 file · tree
 // 1 sys
@@ -66,6 +66,8 @@ pub mod engine;
 pub mod event;
 #[doc(hidden)]
 pub mod file;
+#[doc(hidden)]
+pub mod fleet;
 #[doc(hidden)]
 pub mod folders;
 #[doc(hidden)]

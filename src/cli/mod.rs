@@ -135,6 +135,7 @@ fn obey(cli: Cli) -> Result<Exit, Stop> {
         Some(Command::Cache(args)) => tools::cache::cache(args),
         #[cfg(feature = "catalog")]
         Some(Command::Catalog(args)) => catalog::catalog(args),
+        Some(Command::Fleet(args)) => tools::fleet::fleet(args),
         Some(Command::Completions(args)) => tools::completions(&args),
         Some(Command::Man(args)) => tools::write(&args),
     }

@@ -6,6 +6,7 @@ pub mod catalog;
 pub mod common;
 pub mod compare;
 pub mod find;
+pub mod fleet;
 pub mod search;
 pub mod tools;
 
@@ -20,6 +21,7 @@ use self::catalog::{CATALOG_EXAMPLES, CatalogArgs};
 use self::common::DocumentArgs;
 use self::compare::{CompareArgs, FOLDERS_EXAMPLES, FoldersArgs};
 use self::find::FindArgs;
+use self::fleet::{FLEET_EXAMPLES, FleetArgs};
 use self::search::ReadArgs;
 use self::tools::{CACHE_EXAMPLES, CacheArgs, ProbeArgs};
 
@@ -139,6 +141,14 @@ pub enum Command {
     #[cfg(feature = "catalog")]
     #[command(after_long_help = CATALOG_EXAMPLES)]
     Catalog(CatalogArgs),
+
+    /// Print queries that join the catalogs of many hosts, for DuckDB and Spark
+    ///
+    /// Each host writes catalogs. A query says which files a host should read, so that in the end only files are read
+    /// that may have a copy elsewhere. Other queries then report duplicates, what of a disk is elsewhere, and what has
+    /// too few copies. seekless runs no query, and acts on no other host.
+    #[command(after_long_help = FLEET_EXAMPLES)]
+    Fleet(FleetArgs),
 
     /// Print a completion script for a shell
     ///

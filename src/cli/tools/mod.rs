@@ -1,8 +1,9 @@
-//! Commands about disks, the cache and the program itself. Manual pages, and scripts for shells, are generated from the
+//! Commands about disks, the cache, fleets and the program itself. Manual pages, and scripts for shells, are generated from the
 //! definition of the options.
 
 pub mod cache;
 pub mod devices;
+pub mod fleet;
 pub mod probe;
 
 use std::io;

@@ -27,7 +27,7 @@ for row in table.to_pylist():
 "#;
 
 /// A Python that has both: `SEEKLESS_PYTHON`, or the system's.
-fn python() -> Option<String> {
+pub fn python() -> Option<String> {
     let python = std::env::var("SEEKLESS_PYTHON").unwrap_or_else(|_| "python3".to_owned());
     let mut command = Command::new(&python);
     let has_both = command

@@ -257,7 +257,7 @@ fn every_keep_rule_is_explained_as_the_help_does() {
 }
 
 /// Every command.
-pub const COMMANDS: [&str; 15] = [
+pub const COMMANDS: [&str; 16] = [
     "find",
     "folders",
     "compare",
@@ -271,18 +271,21 @@ pub const COMMANDS: [&str; 15] = [
     "probe",
     "cache",
     "catalog",
+    "fleet",
     "completions",
     "man",
 ];
 
-/// The commands of `catalog`.
-const CATALOG: [&str; 6] = [
+/// The commands of `catalog` and `fleet`.
+const CATALOG: [&str; 8] = [
     "catalog create",
     "catalog update",
     "catalog show",
     "catalog tree",
     "catalog import",
     "catalog export",
+    "fleet sql",
+    "fleet job",
 ];
 
 /// What a command says of itself.

@@ -15,14 +15,15 @@ use tempfile::TempDir;
 
 use super::docs::COMMANDS;
 
-/// What is run before an example: a report, a run to undo, a file that looks like one of the cache, and a catalog with
-/// a list of its digests.
-const BEFORE: [&str; 4] = [
+/// What is run before an example: a report, a run to undo, a file that looks like one of the cache, a catalog with a
+/// list of its digests, and the sites of hosts.
+const BEFORE: [&str; 5] = [
     "seekless -o found.txt ~/Pictures",
     "seekless hardlink --yes ~/src",
     "mkdir -p -m 700 $XDG_CACHE_HOME/seekless && umask 077 && \
      : > $XDG_CACHE_HOME/seekless/0123456789abcdef0123456789abcdef.rows",
     "seekless catalog create --full ~/Documents -o old.parquet && seekless catalog export old.parquet >old.b3",
+    "echo nas1,berlin > sites.csv",
 ];
 
 /// A home folder, a backup and a phone.

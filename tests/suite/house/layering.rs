@@ -14,7 +14,7 @@ const FLOORS: [&[&str]; 9] = [
     &["file", "tree"],
     &["device", "hash", "media"],
     &[
-        "scan", "read", "decide", "folders", "compare", "cache", "catalog",
+        "scan", "read", "decide", "folders", "compare", "cache", "catalog", "fleet",
     ],
     &["engine", "report", "action", "probe"],
     &["acting"],
