@@ -1,6 +1,7 @@
 //! Catalogs say what is on a disk, to seekless and to other programs.
 
 mod create;
+mod cut_short;
 mod fleet;
 mod in_place;
 mod lists;
