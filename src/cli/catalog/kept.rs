@@ -3,9 +3,10 @@
 use std::io;
 use std::path::PathBuf;
 
-use seekless::catalog::{Catalog, RootFacts, Row};
+use seekless::catalog::{Catalog, Kind, RootFacts, Row};
 use seekless::report::escape::BadEscape;
 use seekless::report::escape::unescape;
+use seekless::tree::Unseen;
 
 use super::wrong;
 
@@ -27,6 +28,44 @@ impl Place {
     /// True for the row of it, and of what is below it.
     pub fn holds(&self, row: &Row<'_>) -> bool {
         row.volume == Some(&*self.volume) && (is_in(row.dir, &self.dir) || is_entry(row, &self.dir))
+    }
+
+    /// True for the rows of what is below it.
+    fn is_above(&self, row: &Row<'_>) -> bool {
+        let is_itself = row.name.is_empty() && row.dir == self.dir || is_entry(row, &self.dir);
+        self.holds(row) && !is_itself
+    }
+}
+
+/// Folders below which nothing was seen, although something may be there.
+#[derive(Debug, Default)]
+pub struct Gaps(Vec<Place>);
+
+impl Gaps {
+    /// Takes the next row in the order of paths.
+    pub fn see(&mut self, row: &Row<'_>) {
+        // It was listed in part, and what is missing cannot be told from what is gone.
+        self.0.pop_if(|last| last.is_above(row));
+        let is_gap = |unseen: Unseen| row.error == Some(unseen.words());
+        let gaps = [
+            Unseen::Unreadable,
+            Unseen::Unanswered,
+            Unseen::OtherUnanswered,
+            Unseen::MemoryShort,
+        ];
+        if let (Kind::Unknown, Some(volume)) = (row.kind, row.volume)
+            && gaps.into_iter().any(is_gap)
+        {
+            let slash = if row.dir == b"/" || row.name.is_empty() {
+                &b""[..]
+            } else {
+                b"/"
+            };
+            self.0.push(Place {
+                volume: volume.to_owned(),
+                dir: [row.dir, slash, row.name].concat(),
+            });
+        }
     }
 }
 
@@ -91,14 +130,19 @@ impl Kept {
         !self.here.iter().any(|place| place.holds(row))
     }
 
-    /// Hands over each row that stays.
+    /// Hands over each row that stays, and those below what could not be seen.
     ///
     /// # Errors
     /// Those of `take`, or a line that names the catalog.
-    pub fn each(&self, take: &mut dyn FnMut(&Row<'_>) -> io::Result<()>) -> io::Result<()> {
+    pub fn each(
+        &self,
+        gaps: &Gaps,
+        take: &mut dyn FnMut(&Row<'_>) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let is_unseen = |row: &Row<'_>| gaps.0.iter().any(|gap| gap.is_above(row));
         let mut taken = Ok(());
         let read = self.catalog.each(&COLUMNS, |row| {
-            if taken.is_ok() && self.stays(row) {
+            if taken.is_ok() && (self.stays(row) || is_unseen(row)) {
                 taken = take(row);
             }
         });

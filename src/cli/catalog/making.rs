@@ -10,7 +10,7 @@ use seekless::engine::{self, Config, Control, Entries};
 use seekless::report::escape::escape;
 use seekless::units::{Bytes, counted};
 
-use super::kept::Kept;
+use super::kept::{Gaps, Kept};
 use super::place;
 use crate::cli::find::watched;
 use crate::cli::front::problems::{Listener, seen};
@@ -114,14 +114,16 @@ fn write(
     };
     place.write(|out| {
         let mut writer = Writer::new(out, facts.clone())?;
+        let mut gaps = Gaps::default();
         entries.each(&mut |row| {
             if control.is_cancelled() {
                 return Err(io::ErrorKind::Interrupted.into());
             }
+            gaps.see(row);
             writer.row(row)
         })?;
         if let Some(kept) = &run.kept {
-            kept.each(&mut |row| writer.row(row))?;
+            kept.each(&gaps, &mut |row| writer.row(row))?;
         }
         facts = writer.finish()?;
         Ok(())

@@ -80,10 +80,32 @@ enum Entry {
 }
 
 impl Entries<'_, '_> {
-    /// Where the roots lead: the absolute path, the name of the file system if it has one, and the path there.
+    /// Where the roots lead: the absolute path, the name of the file system if it has one, and the path there. File
+    /// systems that are mounted below the roots are roots of their own, if they have a name.
     pub fn roots(&self) -> Vec<(PathBuf, Option<String>, Vec<u8>)> {
         let roots = self.session.config.roots.iter();
-        roots.map(|root| self.places.of_root(&root.path)).collect()
+        let mut roots: Vec<_> = roots.map(|root| self.places.of_root(&root.path)).collect();
+        for top in self.tops() {
+            let top = self.places.of_root(&self.session.path_of(top, b""));
+            if top.1.is_some() && roots.iter().all(|(_, volume, _)| *volume != top.1) {
+                roots.push(top);
+            }
+        }
+        roots
+    }
+
+    /// Folders that something is mounted on.
+    fn tops(&self) -> Vec<DirId> {
+        let dirs = self.session.dirs.read();
+        let folders = (0..dirs.len() as u32).map(DirId);
+        let tops = folders.filter(|&dir| {
+            let is_beyond = |above| {
+                dirs.identity(dir).0 != dirs.identity(above).0
+                    && (dirs.mount(dir) == 0 || dirs.mount(dir) != dirs.mount(above))
+            };
+            dirs.parent(dir).is_some_and(is_beyond)
+        });
+        tops.collect()
     }
 
     /// What was read of the files that are wanted, and of others.

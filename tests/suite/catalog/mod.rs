@@ -4,6 +4,7 @@ mod create;
 mod cut_short;
 mod fleet;
 mod in_place;
+mod kept;
 mod lists;
 mod readers;
 mod recognised;
