@@ -38,20 +38,21 @@ DIRS = [b"", b"/d", b"/d/\x80", b"/d e", b"/d/e", b"/D"]
 
 
 def fleet(number, chance):
-    """The names of a fleet. `content` and `head_is` are what reading would find."""
+    """The names of a fleet. `content` and `head_is` are what reading would find. The first fleet is large."""
     volumes = [COVERED, f"uuid-{number}-b", f"uuid-{number}-c", None]
-    disks = [(chance.choice(HOSTS), chance.choice(volumes)) for _ in range(chance.randint(1, 5))]
+    disks = [(chance.choice(HOSTS), chance.choice(volumes)) for _ in range(chance.randint(1, 5) if number else 40)]
     # On two hosts only, so that there are others.
     disks = [(HOSTS[len(host) % 2] if volume == COVERED else host, volume) for host, volume in disks]
     contents = []
-    for content in range(chance.randint(1, 6)):
+    for content in range(chance.randint(1, 6) if number else 2):
         # Three sizes, of which each may be that of several contents.
         size = chance.choice([8 * number + 1, SMALL + 1 + 8 * number, SMALL + 2 + 8 * number])
         if number == 0:
-            size = chance.choice([SMALL, SMALL + 1])
+            # The longest files without samples, and the shortest with samples.
+            size = SMALL + content
         contents.append((f"{number}/{content}", chance.choice([size] * 9 + [0]), chance.choice("hhi")))
     rows, used = [], set()
-    for _ in range(chance.randint(2, 16)):
+    for _ in range(chance.randint(2, 16) if number else 400):
         disk = chance.choice(disks)
         row = SimpleNamespace(host=disk[0], volume=disk[1], fleet=number, scan="2026-11-27T20:00:00.1Z", kind="file")
         row.subvolume = chance.choice([None, None, 5])
@@ -224,12 +225,16 @@ def is_link(one, other):
 def elsewhere(rows, place):
     copies = classes([row for row in rows if row.digest], lambda row: (row.digest, row.host, row.volume))
     firsts = [min(names, key=lambda row: (row.dir, row.name)) for names in copies]
-    return [
-        (*where(one), *where(other))
-        for one in firsts
-        for other in firsts
-        if one.digest == other.digest and apart(one, other, place)
-    ]
+    lines = []
+    for same in classes(firsts, lambda row: row.digest):
+        # Ten copies at most: the first in each place, then the second.
+        of_place, listed = defaultdict(int), []
+        for row in sorted(same, key=lambda row: (row.host.encode(), (row.volume or "").encode())):
+            of_place[place(row)] += 1
+            listed.append((of_place[place(row)], row))
+        listed = [row for _, row in sorted(listed, key=lambda it: it[0])[:10]]
+        lines += [(*where(one), *where(other)) for one in same for other in listed if apart(one, other, place)]
+    return lines
 
 
 def where(row):
