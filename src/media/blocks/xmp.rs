@@ -39,19 +39,20 @@ pub fn values<'a>(text: &'a str, property: &str) -> Vec<&'a str> {
 /// Number of values in a block, roughly: attributes that are not empty and name no namespace, items of lists, and
 /// elements with text.
 pub fn count(text: &str) -> usize {
-    let attributes = text.match_indices("=\"").filter(|(at, _)| {
-        let name = text[..*at]
-            .rsplit(|c: char| c.is_whitespace())
-            .next()
-            .unwrap_or_default();
-        let is_empty = text[at + 2..].starts_with('"');
-        name.contains(':') && !name.starts_with("xmlns:") && !name.starts_with("xml:") && !is_empty
+    let attributes = text.split_whitespace().map(|word| {
+        let is_namespace = word.starts_with("xmlns:") || word.starts_with("xml:");
+        let named = match word.find(':') {
+            Some(colon) if !is_namespace => &word[colon..],
+            _ => "",
+        };
+        named.matches("=\"").count() - named.matches("=\"\"").count()
     });
+    let last_end = text.rfind("</").unwrap_or(0);
     let texts = text.match_indices('>').filter(|(at, _)| {
-        let after = text[at + 1..].split('<').next().unwrap_or_default();
-        !after.trim().is_empty() && text[at + 1..].contains("</")
+        let next = text[at + 1..].trim_start().chars().next();
+        *at < last_end && next.is_some_and(|next| next != '<')
     });
-    attributes.count() + texts.count()
+    attributes.sum::<usize>() + texts.count()
 }
 
 /// The orientation that a block gives the picture.

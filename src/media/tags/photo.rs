@@ -61,6 +61,8 @@ fn read_degrees(
 fn read_apple(reader: &mut Reader, note: Span, found: &mut Found) -> Result<()> {
     let mut fields = Fields::new(reader, note.skip(14));
     for _ in 0..fields.number(2)? {
+        // Many tags may have one note.
+        fields.reader.count(1)?;
         let (tag, kind) = (fields.number(2)?, fields.number(2)?);
         let (length, at) = (fields.number(4)?, fields.number(4)?);
         if kind == 2 {

@@ -9,7 +9,7 @@ use super::super::blocks::irb;
 use super::super::payload::Draft;
 use super::super::source::Reader;
 use super::super::span::Span;
-use super::super::{LookError, Source, look};
+use super::super::{LookError, Source, look, look_at_headers, tags};
 use super::made::{self, Made, directory, iso, jpeg, long, made, made_part};
 
 /// Bytes, and how many of them were read.
@@ -38,6 +38,11 @@ fn survives(bytes: &[u8]) {
         assert!(parts.picture.from_file() <= 2 * bytes.len() as u64 + 1);
     }
     assert!(source.1.get() <= 65 << 20);
+    let read = [look_at_headers(&source).is_err(), tags(&source).is_err()];
+    assert!(
+        read.iter()
+            .all(|is_refused| *is_refused == look(&source).is_err())
+    );
 }
 
 /// First bytes of the formats.

@@ -1,5 +1,6 @@
 //! What files say about themselves.
 
+use super::super::blocks::xmp;
 use super::super::tags;
 use super::made::{FILM, Made, film, iso, made_part};
 
@@ -31,5 +32,17 @@ fn films_have_tags_with_and_without_a_version() {
                 .expect("known");
             assert_eq!(found.date.as_deref(), Some("2020-01-02"), "{version:?}");
         }
+    }
+}
+
+#[test]
+fn values_of_xmp_are_counted() {
+    for (text, expected) in [
+        (r#"<d:D xmlns:a="b" a:x="1" a:y="two words" a:z=""/>"#, 2),
+        ("<a:x>text</a:x><a:y> <b:li>1</b:li> <b:li/></a:y>", 2),
+        (r#"a:x="1"a:y="2">not closed"#, 2),
+        ("", 0),
+    ] {
+        assert_eq!(xmp::count(text), expected, "{text}");
     }
 }
