@@ -2,10 +2,14 @@
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
+use std::path::Path;
+use std::sync::Arc;
 use std::time::Instant;
 
 use seekless::ContentDigest;
 use seekless::catalog::{Catalog, Facts, Form, Kind, Row, WholeDigest, Writer};
+use seekless::engine::{self, CatalogRoot, Config, Control, Delivery, Root};
+use seekless::event::Deaf;
 use seekless::hash::SampleDigest;
 
 /// Numbers that look random and are the same in each run.
@@ -124,6 +128,38 @@ fn most_memory() -> u64 {
     kibibytes.unwrap_or(0) * 1024 / 1_000_000
 }
 
+/// Searches a catalog, and says what that took beyond what the process has.
+fn search(path: &Path, catalog: Catalog, rows: u64) -> Result<(), Box<dyn std::error::Error>> {
+    let facts = catalog.facts();
+    let root = Root {
+        path: path.to_owned(),
+        id: None,
+        catalog: Some(CatalogRoot {
+            dir: Vec::new(),
+            host: facts.host.clone(),
+            scan: facts.scan.clone(),
+            form: facts.form,
+            lacks_digests: true,
+            rows: Arc::new(catalog),
+        }),
+    };
+    let config = Config {
+        roots: vec![root],
+        ..Config::default()
+    };
+    // The most memory is counted from now on (proc(5), clear_refs).
+    std::fs::write("/proc/self/clear_refs", "5")?;
+    let (before, begun) = (most_memory(), Instant::now());
+    let mut nobody = |_: &_| Ok(());
+    let control = Control::default();
+    let found = engine::find(&config, Delivery::AsFinal, &Deaf, &control, &mut nobody)?;
+    assert_eq!(found.files + found.left_out.empty, rows);
+    let memory = (most_memory() - before) as f64 * 1e6 / rows as f64;
+    let rate = rows as f64 / begun.elapsed().as_secs_f64() / 1000.0;
+    println!("         searched {rate:.0}k rows/s, {memory:.0} bytes of memory a row");
+    Ok(())
+}
+
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let rows = std::env::args()
         .find_map(|word| word.parse().ok())
@@ -167,6 +203,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             rate(begun),
             most_memory(),
         );
+        search(&path, catalog, rows)?;
     }
     Ok(())
 }

@@ -107,7 +107,14 @@ fn origin(header: Option<&Header>) -> Origin {
 /// The origin of all sets of a search. Relative paths start in `folder`, and the files are looked at from `started_ns`
 /// (nanoseconds since 1970) on.
 pub fn search_origin(config: &Config, folder: &Path, started_ns: i64) -> Origin {
+    let catalogs = (0..).zip(&config.roots).filter_map(|(number, root)| {
+        let catalog = root.catalog.as_ref()?;
+        // What has moved since holds nothing.
+        let path = folder.join(&root.path).canonicalize().ok()?;
+        Some((number, (path, catalog.scan.clone())))
+    });
     let origin = Origin {
+        catalogs: catalogs.collect(),
         folder: Some(folder.to_owned()),
         not_after_ns: Some(started_ns),
         isolate: config.isolate,
@@ -139,7 +146,10 @@ pub fn plan_search(
         ..config.clone()
     };
     let plan = &mut |set: &DuplicateSet| {
-        planner.add(set, Listed::FOUND);
+        // Probably equal is not enough to act.
+        if !set.probable {
+            planner.add(set, Listed::FOUND);
+        }
         Ok(())
     };
     engine::find(&config, Delivery::default(), observer, control, plan)

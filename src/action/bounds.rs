@@ -176,7 +176,13 @@ fn prefixes(path: &[u8]) -> impl Iterator<Item = &[u8]> {
 
 /// Why a name must not be touched: the reason that counts most first. A file that was modified before the time from
 /// which on files may be changed is [`Code::Older`].
-pub const HOLDS: [Code; 4] = [Code::Reference, Code::Protected, Code::Outside, Code::Older];
+pub const HOLDS: [Code; 5] = [
+    Code::Reference,
+    Code::Protected,
+    Code::Outside,
+    Code::Older,
+    Code::InCatalog,
+];
 
 /// The limits of an action.
 #[derive(Clone, Debug, Default)]

@@ -21,7 +21,7 @@ mod undo;
 mod ways;
 
 pub use self::journal::past::{UndoTally, Undone, UndoneFile};
-pub use self::journal::record::{Raw, RunHeader};
+pub use self::journal::record::{Raw, Recorded, RunHeader};
 pub use self::journal::runs::{JournalFile, Run, RunLock, check_journals, journals, runs};
 pub use self::step::metadata::SET_ID;
 pub use self::undo::leftovers::{CutShort, cut_short};

@@ -100,6 +100,7 @@ reasons! {
     Protected "protected" Rule "protected";
     Outside "outside" Rule "outside the folders that may be changed";
     Older "older" Rule "older than the files that may be changed";
+    InCatalog "in-catalog" Rule "in a catalog of {what}; not compared";
     SamePath "same-path" Rule "below the same given path";
     ByRule "keep-rule" Rule "{what}";
     Chosen "chosen" Rule "chosen";
@@ -141,6 +142,7 @@ reasons! {
     OpenForWriting "open-for-writing" Changed "is open for writing in another program";
     Differs "differs" Changed "differs from the kept file at byte {offset}";
     OtherParts "other-parts" Changed "has {what}, unlike the kept file";
+    OtherDigest "other-digest" Changed "has another digest than the catalog says";
     OtherPicture "other-picture" Changed "does not show the same as the kept file";
     Keeper "kept-file" Changed "cannot rely on the kept file: {because}";
     SameFile "same-file" Changed

@@ -249,6 +249,7 @@ pub fn step(action: ActionKind, keeper: &Path, victim: &Path) -> Step {
         victim: target(victim),
         is_alike: false,
         carried_to: None,
+        recorded: None,
     }
 }
 

@@ -63,7 +63,9 @@ fn compared(step: &Step, drafted: &mut Act) -> Result<Option<ContentDigest>, Rea
     pair.victim.guard()?;
     let gives_back = step.action.reversal() == Reversal::GivesBack;
     let wanted = gives_back || intent.together.is_some();
-    if step.carried_to.is_some() {
+    if let Some(copy) = &step.recorded {
+        pair.compare_recorded(copy).map(Some)
+    } else if step.carried_to.is_some() {
         pair.digest_of_victim().map(Some)
     } else if step.is_alike {
         pair.compare_shown(wanted)

@@ -112,6 +112,7 @@ impl Actor {
             keeper: Raw(step.keeper.path.clone()),
             keeper_state: (&keeper.stat).into(),
             temporary: temporary.to_string_lossy().into_owned(),
+            recorded: step.recorded.clone(),
             together: None,
             destination: None,
             new_folders: 0,
@@ -168,7 +169,7 @@ impl Actor {
             };
             return Err(code.into());
         }
-        let has_copy = !step.is_alike && step.carried_to.is_none();
+        let has_copy = !step.is_alike && step.carried_to.is_none() && step.recorded.is_none();
         if has_copy && keeper.stat.size != victim.stat.size {
             let shorter = keeper.stat.size.min(victim.stat.size);
             return Err(Reason::differs(shorter));

@@ -75,6 +75,9 @@ pub struct Intent {
     pub keeper: Raw,
     /// The file as it is.
     pub keeper_state: RecordedState,
+    /// The copy that only a catalog knows, if the file that stays is the catalog.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recorded: Option<Recorded>,
     /// Temporary name in the victim's folder, used during the step.
     pub temporary: String,
     /// The number of the first step of a group of files that are removed as a whole or not at all.
@@ -94,6 +97,17 @@ pub struct Intent {
     pub link_text: Option<Raw>,
     /// The folder of the victim.
     pub parent: FolderIdentity,
+}
+
+/// A copy that only a catalog knows.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Recorded {
+    /// Digest of its bytes.
+    pub digest: ContentDigest,
+    /// Its path as it was listed: that of the catalog, and behind it the path on the disk.
+    pub copy: Raw,
+    /// When the disk was looked at, RFC 3339.
+    pub scan: String,
 }
 
 impl Intent {

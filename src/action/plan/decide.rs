@@ -143,7 +143,8 @@ impl Policy {
             let with = held.iter().copied();
             let with = with.filter(|&file| set.files[file].hold() == Some(hold));
             let ordered = self.best(set, with.collect(), usize::MAX);
-            stay.extend(ordered.into_iter().map(|(file, _)| (file, hold.into())));
+            let held = |file: usize| (file, set.files[file].held_by(hold));
+            stay.extend(ordered.into_iter().map(|(file, _)| held(file)));
         }
         let asked: Vec<usize> = free
             .iter()
@@ -279,7 +280,7 @@ impl Policy {
             }
             for index in class {
                 set.files[index].fate = match set.files[index].hold() {
-                    Some(hold) => Fate::Keep(hold.into()),
+                    Some(hold) => Fate::Keep(set.files[index].held_by(hold)),
                     None => Fate::Leave(self.why_apart(set, index, group)),
                 };
             }

@@ -5,7 +5,7 @@ use std::ffi::{CStr, CString, OsStr};
 use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rustix::fs::FileType;
@@ -13,13 +13,16 @@ use rustix::io::Errno;
 
 use super::origin::{Inside, Listed, Origin};
 use super::set::{Fate, LeftName, PlannedFile, PlannedName, SetPlan, Volume};
+use crate::action::Raw;
 use crate::action::access::Rights;
 use crate::action::bounds::Bounds;
 use crate::action::coherence::Location;
+use crate::action::journal::record::Recorded;
 use crate::action::reason::{Code, Reason};
 use crate::action::ways::folder_entry::{NameInFolder, join};
 use crate::decide::{DuplicateSet, Member};
 use crate::file::{ManagedPaths, RowNumber, Spellings, TrashPaths};
+use crate::hash::ContentDigest;
 use crate::heartbeat::current;
 use crate::sys::attributes::{self, Attributes};
 use crate::sys::open::{self, CWD};
@@ -114,6 +117,12 @@ impl Inspector {
             let known = said.has_facts.then_some(member);
             let alike = set_alike.get(place);
             let size = alike.map_or(set.size, |alike| alike.size);
+            if let Some(catalog) = self.origin.catalogs.get(&member.root) {
+                let digest = listed.digest.filter(|_| !listed.probable);
+                set.files
+                    .extend(digest.and_then(|digest| recorded(member, digest, catalog)));
+                continue;
+            }
             for (nth, listed) in member.names.iter().enumerate() {
                 // The mark stands before the first name.
                 let marked = is_marked && nth == 0;
@@ -174,7 +183,9 @@ impl Inspector {
     fn take_out_repeated(&mut self, set: &mut SetPlan) {
         let (seen, hasher, left) = (&mut self.seen, &self.hasher, &mut set.left);
         set.files.retain(|file| {
-            let is_new = seen.insert(hasher.hash_one((file.volume.dev, file.ino)));
+            // Nothing happens to a catalog, whatever it stands for.
+            let is_new = file.recorded.is_some()
+                || seen.insert(hasher.hash_one((file.volume.dev, file.ino)));
             if !is_new {
                 left.extend(file.names.iter().map(|name| LeftName {
                     path: name.path().to_vec(),
@@ -343,6 +354,29 @@ fn volume_of(stat: &Stat, path: &[u8]) -> Arc<Volume> {
     })
 }
 
+/// The catalog that knows a copy of this content, as a file that stays.
+fn recorded(
+    member: &Member,
+    digest: ContentDigest,
+    (catalog, scan): &(PathBuf, String),
+) -> Option<PlannedFile> {
+    let path = catalog.as_os_str().as_bytes();
+    let name = CString::new(path).ok()?;
+    let (stat, attributes) = attributes::entry(CWD, &name).ok()?;
+    let copy = Raw(member.names.first()?.clone());
+    let scan = scan.clone();
+    Some(PlannedFile {
+        allocated: 0,
+        recorded: Some(Box::new(Recorded { digest, copy, scan })),
+        names: vec![PlannedName {
+            hold: Some(Code::InCatalog),
+            root: Some(member.root),
+            ..PlannedName::new(path, path)
+        }],
+        ..planned(&stat, &attributes, &volume_of(&stat, path))
+    })
+}
+
 fn planned(stat: &Stat, attributes: &Attributes, volume: &Arc<Volume>) -> PlannedFile {
     PlannedFile {
         volume: Arc::clone(volume),
@@ -353,6 +387,7 @@ fn planned(stat: &Stat, attributes: &Attributes, volume: &Arc<Volume>) -> Planne
         size: stat.size,
         allocated: stat.blocks.saturating_mul(512),
         alike: None,
+        recorded: None,
         rights: Rights::of(attributes),
         names: Vec::new(),
         fate: Fate::Leave(Code::NotAsked.into()),

@@ -48,6 +48,9 @@ pub struct Origin {
     pub filter: Filter,
     /// Ignore files were obeyed: only what was found is carried.
     pub obeys_ignore_files: bool,
+    /// The given paths that are catalogs, by their numbers, each with the time of its scan: copies that only they know
+    /// count as copies that stay.
+    pub catalogs: HashMap<u32, (PathBuf, String)>,
     /// The searched paths.
     pub(crate) roots: Option<HashMap<PathBuf, u32>>,
     /// The numbers of the given paths that are files, in order.

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use crate::action::access::Rights;
 use crate::action::coherence::Location;
+use crate::action::journal::record::Recorded;
 use crate::action::keep::{Named, Traits};
 use crate::action::reason::{Code, Reason};
 use crate::action::ways::Ways;
@@ -63,6 +64,8 @@ pub struct PlannedFile {
     pub allocated: u64,
     /// What it shows, in a set of files that are alike but for their tags.
     pub alike: Option<Box<AlikeFile>>,
+    /// The copy that it stands for, if this is a catalog.
+    pub recorded: Option<Box<Recorded>>,
     /// The access rights.
     pub rights: Rights,
     /// Its names in this set; never empty.
@@ -281,6 +284,21 @@ impl PlannedFile {
         open::file(CWD, &name, false).ok()
     }
 
+    /// The reason why it stays, if this holds it.
+    pub(super) fn held_by(&self, hold: Code) -> Reason {
+        match &self.recorded {
+            Some(copy) if hold == Code::InCatalog => hold.about(&copy.scan),
+            _ => hold.into(),
+        }
+    }
+
+    /// The path for people: that of a copy that only a catalog knows begins with the catalog's.
+    pub fn shown<'n>(&'n self, name: &'n PlannedName) -> &'n [u8] {
+        self.recorded
+            .as_ref()
+            .map_or(name.path(), |copy| &copy.copy.0)
+    }
+
     /// True if the file is acted on.
     pub fn goes(&self) -> bool {
         matches!(self.fate, Fate::Act { .. })
@@ -326,6 +344,7 @@ impl PlannedFile {
             victim: self.target(self.names.first()?),
             is_alike: false,
             carried_to: Some(carried.to.clone()),
+            recorded: None,
         })
     }
 
@@ -416,6 +435,7 @@ impl SetPlan {
                     victim: file.target(victim),
                     is_alike: file.alike.is_some(),
                     carried_to: None,
+                    recorded: kept.recorded.as_deref().cloned(),
                 })
             });
             acted.chain(file.carrying())

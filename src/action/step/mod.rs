@@ -13,6 +13,7 @@ pub(in crate::action) mod synced;
 use std::path::PathBuf;
 
 use super::access::ActionKind;
+use super::journal::record::Recorded;
 use super::reads::Reads;
 use super::reason::{Class, Code, Reason};
 use crate::file::trust;
@@ -69,6 +70,8 @@ pub struct Step {
     /// The victim is a sidecar file without a copy: it gets this absolute path, beside the keeper. The keeper is the
     /// photo or film that it is about.
     pub carried_to: Option<Vec<u8>>,
+    /// The copy of the victim is on a disk that is not plugged in: the keeper is the catalog that knows it.
+    pub recorded: Option<Recorded>,
 }
 
 /// The settings of a run that carries out steps.

@@ -14,7 +14,7 @@ use rustix::io::Errno;
 use super::bytes;
 use super::check::{Opened, OwnChanges, gone, unreadable};
 use crate::action::access::ActionKind;
-use crate::action::journal::record::Intent;
+use crate::action::journal::record::{Intent, Recorded};
 use crate::action::reason::{Code, IDENTITY, Reason, SIZE, STATUS};
 use crate::action::ways::folder_entry;
 use crate::action::ways::folder_entry::Identity;
@@ -64,6 +64,18 @@ impl Pair {
     /// [`Pair::as_compared`] has to follow, right before the act.
     pub fn digest_of_victim(&self) -> Result<ContentDigest, Reason> {
         bytes::digest(&self.victim.file, &self.victim.reads).map_err(unreadable)
+    }
+
+    /// Reads the victim, and compares its digest with that of a copy that only a catalog knows.
+    ///
+    /// [`Pair::as_compared`] has to follow, right before the act.
+    pub fn compare_recorded(&self, copy: &Recorded) -> Result<ContentDigest, Reason> {
+        let digest = self.digest_of_victim()?;
+        if digest == copy.digest {
+            Ok(digest)
+        } else {
+            Err(Code::OtherDigest.into())
+        }
     }
 
     /// Checks that the two files have the bytes that they had when they were opened for the comparison.

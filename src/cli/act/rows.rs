@@ -97,7 +97,7 @@ fn row<'a>(
     nth: usize,
     action: ActionKind,
 ) -> Row<'a> {
-    let path = name.path();
+    let path = file.shown(name);
     match &file.fate {
         Fate::Leave(why) => of_reason(path, "leave", why),
         Fate::Keep(why) => of_reason(path, "keep", why),
@@ -113,7 +113,9 @@ fn row<'a>(
             path: Name(path),
             fate: "act",
             why: remark(set, file, frees, action),
-            keeper: set.kept_for(file).map(|(_, kept)| Name(kept.path())),
+            keeper: set
+                .kept_for(file)
+                .map(|(kept, name)| Name(kept.shown(name))),
             // What a file frees is said once.
             frees: if nth == 0 { frees } else { 0 },
             ..Row::default()

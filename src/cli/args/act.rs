@@ -260,6 +260,9 @@ pub enum Allowed {
     Shared,
     /// As root, follow symbolic links in the given paths that belong neither to root nor to the owner of their target
     LinksOfOthers,
+    /// remove, move: let a copy count that only a catalog knows. Its disk is not plugged in, so that no bytes can be
+    /// compared with it: the digest of the file that goes is compared with the catalog's
+    Catalog,
     /// Act on files that may be one file, seen twice: mounts that answer from a cached listing (rclone, unknown FUSE
     /// programs) can show the same folder, so that the only copy would be removed. Also act on a file that hides other
     /// files on the branches of a mergerfs mount

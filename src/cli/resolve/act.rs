@@ -82,7 +82,7 @@ pub fn resolve(args: ActArgs, asked: Asked, around: &mut Environment<'_>) -> Res
         None => {
             let given = args.stay.reference.iter().chain(&args.paths.roots);
             let given: Vec<_> = given.cloned().collect();
-            let mut config = searched(&given, &args, around)?;
+            let mut config = searched(&given, &args, action, around)?;
             links.tie(&mut config, &args.paths.roots, args.stay.reference.len())?;
             if args.stay.only_under.is_empty() {
                 links.spare_the_system(words(action))?;
@@ -93,7 +93,7 @@ pub fn resolve(args: ActArgs, asked: Asked, around: &mut Environment<'_>) -> Res
     let folder_search = match &source {
         Source::Search(_) => None,
         // The report names its paths.
-        _ => Some(Box::new(searched(&[".".into()], &args, around)?)),
+        _ => Some(Box::new(searched(&[".".into()], &args, action, around)?)),
     };
     let reads = args.reads.of_a_change();
     let limits = limits(&args, &links, around)?;
@@ -178,6 +178,7 @@ fn words(action: ActionKind) -> &'static str {
 fn searched(
     given: &[OsString],
     args: &ActArgs,
+    action: ActionKind,
     around: &mut Environment<'_>,
 ) -> Result<Config, Stop> {
     let mut config = search(
@@ -188,10 +189,21 @@ fn searched(
         false,
         around,
     )?;
-    refuse_catalogs(
-        &config,
-        "its disk is not plugged in, so nothing can be compared with its files",
-    )?;
+    if !args.way.allow.contains(&Allowed::Catalog) {
+        refuse_catalogs(
+            &config,
+            "its disk is not plugged in, so nothing can be compared with its files: --allow catalog relies on its digests",
+        )?;
+    } else if !matches!(
+        action,
+        ActionKind::Remove | ActionKind::Trash | ActionKind::Move
+    ) {
+        let why = format!(
+            "{} needs the kept file itself: use remove or move",
+            words(action)
+        );
+        refuse_catalogs(&config, &why)?;
+    }
     if args.ignore_tags {
         config.ignore_tags = IgnoreTags::Joined;
     }

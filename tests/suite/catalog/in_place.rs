@@ -5,11 +5,13 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
+use seekless::action::{ActionKind, Code, Outcome, Raw, Reason, Recorded};
 use seekless::catalog::wanted::{Want, read};
 use seekless::catalog::{Facts, Form, Row, Writer};
 
 use crate::common::limits::{Rng, seed};
 use crate::common::run::json_name;
+use crate::common::scene::{Perform, Scene};
 use crate::common::{Run, Tree, noise, rounds, seekless};
 
 /// Sets of files, each with all its names.
@@ -414,4 +416,109 @@ fn a_wanted_list_names_what_could_not_be_compared_and_nothing_else() {
         .run()
         .exits(2);
     run.says("--wanted lists files of catalogs: give the path of one");
+}
+
+/// A disk in a drawer, its catalog, and copies of its files here.
+fn with_copies_here(form: &str) -> Tree {
+    let tree = Tree::new()
+        .file("disk/photos/a.jpg", noise(1, 50_000))
+        .file("disk/notes", "some words")
+        .copies(["here/a.jpg", "here/again.jpg"], noise(1, 50_000))
+        .file("here/notes", "some words")
+        .file("here/own", noise(2, 50_000));
+    catalog(&tree, form, "disk");
+    unplug(&tree, "disk");
+    tree
+}
+
+fn names(tree: &Tree, folder: &str) -> Vec<String> {
+    let entries = fs::read_dir(tree.path(folder)).expect("a folder");
+    let names = entries.map(|entry| entry.expect("an entry").file_name());
+    let mut names: Vec<String> = names
+        .map(|name| name.to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    names
+}
+
+fn act(tree: &Tree, line: &str) -> Run {
+    let line = format!("{line} --allow catalog --cache off disk.parquet here");
+    seekless(tree.root(), &line)
+        .env("XDG_STATE_HOME", &tree.path("state").display().to_string())
+        .run()
+}
+
+#[test]
+fn copies_in_a_catalog_count_if_that_is_allowed_and_undo_brings_the_others_back() {
+    let tree = with_copies_here("--full");
+    let plan = act(&tree, "remove --dry-run").exits(0);
+    let text = plan.stdout_text();
+    let top = tree.root().display();
+    for part in [
+        "  keep     disk.parquet/photos/a.jpg\n             in a catalog of 20".to_owned(),
+        format!("  remove   {top}/here/again.jpg\n"),
+        format!("  remove   {top}/here/notes\n"),
+    ] {
+        assert!(text.contains(&part), "{part}\n{plan}");
+    }
+    assert_eq!(names(&tree, "here").len(), 4, "{plan}");
+    act(&tree, "move --yes --to away").exits(0);
+    assert_eq!(names(&tree, "here"), ["own"]);
+    let journals = walkdir::WalkDir::new(tree.path("state"));
+    let journals = journals
+        .into_iter()
+        .filter_map(|entry| fs::read_to_string(entry.ok()?.path()).ok());
+    let journal: String = journals.collect();
+    assert!(
+        journal.contains("\"copy\":{\"text\":\"disk.parquet/photos/a.jpg\"},\"scan\":\"20"),
+        "{journal}"
+    );
+    let undo = seekless(tree.root(), "undo --yes");
+    undo.env("XDG_STATE_HOME", &tree.path("state").display().to_string())
+        .run()
+        .exits(0);
+    assert_eq!(names(&tree, "here"), ["a.jpg", "again.jpg", "notes", "own"]);
+}
+
+#[test]
+fn what_is_probably_equal_never_goes() {
+    let tree = with_copies_here("--quick");
+    let run = act(&tree, "remove --yes");
+    assert_eq!(names(&tree, "here"), ["a.jpg", "own"], "{run}");
+}
+
+#[test]
+fn a_file_with_another_digest_than_the_catalog_says_stays() {
+    for (digest, goes) in [
+        (blake3::hash(b"what goes"), true),
+        (blake3::hash(b"another"), false),
+    ] {
+        let scene = Scene::new();
+        fs::write(scene.keeper(), "the catalog").expect("written");
+        fs::write(scene.victim(), "what goes").expect("written");
+        let mut step = scene.step(ActionKind::Remove);
+        step.recorded = Some(Recorded {
+            digest: digest.into(),
+            copy: Raw(b"disk.parquet/a".to_vec()),
+            scan: "2026-01-01T00:00:00Z".to_owned(),
+        });
+        let outcome = scene.actor().perform(&step);
+        let is_other = |why: &Reason| why.code == Code::OtherDigest;
+        match &outcome {
+            Outcome::Done(_) => assert!(goes),
+            Outcome::Skipped(why) => assert!(!goes && is_other(why), "{outcome:?}"),
+            _ => panic!("{outcome:?}"),
+        }
+        assert_eq!(scene.victim().exists(), !goes);
+    }
+}
+
+#[test]
+fn an_action_that_needs_the_kept_file_refuses_a_catalog() {
+    let tree = with_copies_here("--full");
+    for action in ["hardlink", "symlink", "reflink"] {
+        let run = act(&tree, &format!("{action} --dry-run")).exits(2);
+        run.says("disk.parquet: it is a catalog")
+            .says("needs the kept file itself: use remove or move");
+    }
 }

@@ -32,6 +32,7 @@ fn file(dev: u64, ino: u64, names: Vec<PlannedName>) -> PlannedFile {
         size: 1,
         allocated: 4096,
         alike: None,
+        recorded: None,
         rights: Rights::default(),
         names,
         fate: Fate::Leave(Code::NotAsked.into()),
