@@ -234,11 +234,16 @@ fn nothing_is_put_where_nothing_may_change() {
     assert_eq!(stage.names(), ["a/1.jpg", "a/1.xmp", "b/1.jpg"]);
 }
 
-#[test]
-fn a_sidecar_is_carried_to_another_file_system() {
-    let library = library("1.jpg, 1.xmp", "");
+/// A photo with a sidecar, and its copy on another file system.
+fn away() -> (Stage, TempDir) {
     let away = TempDir::new_in("/dev/shm").expect("Linux has shared memory");
     fs::write(away.path().join("2.jpg"), "1.jpg").expect("written");
+    (library("1.jpg, 1.xmp", ""), away)
+}
+
+#[test]
+fn a_sidecar_is_carried_to_another_file_system() {
+    let (library, away) = away();
     let line = LINE.replace(
         "--reference b",
         &format!("--reference {}", away.path().display()),
@@ -250,6 +255,30 @@ fn a_sidecar_is_carried_to_another_file_system() {
     library.run("undo").exits(0);
     assert_eq!(library.names(), ["a/1.jpg", "a/1.xmp"]);
     assert_eq!(there(), None);
+}
+
+/// Builds without debug assertions cannot be killed (`sys::fault`).
+#[cfg(debug_assertions)]
+#[test]
+fn a_kill_on_the_way_to_another_file_system_tears_no_group() {
+    let (mut went, mut stayed) = (0, 0);
+    for at in (1..).step_by(4) {
+        let (library, away) = away();
+        let reference = format!("--reference {}", away.path().display());
+        let is_killed = library.is_killed(&LINE.replace("--reference b", &reference), at);
+        let swept = library.run("undo --sweep --yes");
+        let names = library.names();
+        let is_there = away.path().join("2.xmp").exists();
+        match (&names[..], is_there) {
+            ([], true) => went += 1,
+            ([photo, sidecar], false) if photo == "a/1.jpg" && sidecar == "a/1.xmp" => stayed += 1,
+            _ => panic!("torn by call {at}: {names:?}, {is_there}: {swept}"),
+        }
+        if !is_killed {
+            break;
+        }
+    }
+    assert!(went > 1 && stayed > 1, "{went} went, {stayed} stayed");
 }
 
 #[test]
