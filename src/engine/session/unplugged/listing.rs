@@ -145,6 +145,7 @@ impl Session<'_> {
                 });
             }
         }
+        self.know_open_sizes();
     }
 
     /// What a catalog says of a file, like a row of the cache; `None` if it is of no catalog.
@@ -283,7 +284,6 @@ impl<'c> Listing<'c> {
                 session.unplugged.digests.push(digests);
                 if digests.content.is_none() {
                     session.unplugged.without_digest.push(file);
-                    session.may_be_probable(size);
                     if let Some(why) = why {
                         session.account.leave_open(file, why);
                     }

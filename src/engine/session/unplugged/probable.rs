@@ -1,7 +1,7 @@
 //! Finds out, once all contents are known, which files may be equal to files of catalogs that have no digest of the
 //! whole: their lengths, first and last bytes agree.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 use crate::cache::Row;
@@ -21,8 +21,8 @@ type Samples = (SampleDigest, SampleDigest);
 /// What is known of files as long as files of catalogs without a digest.
 #[derive(Default)]
 pub struct Probable {
-    /// The sizes of those files of catalogs.
-    sizes: HashSet<u64>,
+    /// The sizes of those files of catalogs, sorted.
+    sizes: Vec<u64>,
     /// Samples that were read.
     samples: HashMap<FileIndex, (Option<SampleDigest>, Option<SampleDigest>)>,
     /// What is read from now on is read for this.
@@ -43,9 +43,18 @@ impl Probable {
 }
 
 impl Session<'_> {
-    /// Records the size of a file of a catalog that has no digest of the whole.
-    pub(in crate::engine::session) fn may_be_probable(&mut self, size: u64) {
-        self.probable.sizes.insert(size);
+    /// Records the sizes of the files of catalogs that have no digest of the whole.
+    pub(super) fn know_open_sizes(&mut self) {
+        let file_table = self.machine.file_table();
+        let open = self.unplugged.without_digest.iter();
+        let mut sizes: Vec<u64> = open.map(|&file| file_table.size(file)).collect();
+        sizes.sort_unstable();
+        sizes.dedup();
+        self.probable.sizes = sizes;
+    }
+
+    fn is_open_size(&self, size: u64) -> bool {
+        self.probable.sizes.binary_search(&size).is_ok()
     }
 
     /// Keeps the samples of a file if a file of a catalog can only be compared with these.
@@ -56,7 +65,7 @@ impl Session<'_> {
         digests: [Option<Digest>; 2],
     ) {
         let size = self.machine.file_table().size(file);
-        if self.probable.sizes.contains(&size) {
+        if self.is_open_size(size) {
             let read = row_of(want, digests);
             let kept = self.probable.samples.entry(file).or_default();
             *kept = (kept.0.or(read.head), kept.1.or(read.tail));
@@ -108,15 +117,18 @@ impl Session<'_> {
     /// The files of each size of which a file of a catalog has no digest, if there are others, in the order of sizes.
     fn of_open_sizes(&self) -> Vec<Vec<FileIndex>> {
         let file_table = self.machine.file_table();
-        let mut by_size: BTreeMap<u64, Vec<FileIndex>> = BTreeMap::new();
-        for file in (0..file_table.len() as u32).map(FileIndex) {
-            let size = file_table.size(file);
-            if self.probable.sizes.contains(&size) && file_table.has_names(file) {
-                by_size.entry(size).or_default().push(file);
-            }
-        }
-        let all = by_size.into_values();
-        all.filter(|files| self.may_count(files)).collect()
+        let all = (0..file_table.len() as u32).map(FileIndex);
+        let sized = all.map(|file| (file_table.size(file), file));
+        let open =
+            sized.filter(|&(size, file)| self.is_open_size(size) && file_table.has_names(file));
+        let mut open: Vec<(u64, FileIndex)> = open.collect();
+        open.sort_unstable();
+        let of_size = open.chunk_by(|one, other| one.0 == other.0);
+        let files = of_size.filter(|files| files.len() > 1).map(|files| {
+            let files = files.iter().map(|&(_, file)| file);
+            files.collect::<Vec<_>>()
+        });
+        files.filter(|files| self.may_count(files)).collect()
     }
 
     /// True if several of these files could be a set.
