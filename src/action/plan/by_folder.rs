@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::set::{Fate, Rank, SetPlan};
+use super::name::Rank;
+use super::set::{Fate, SetPlan};
 use crate::action::bounds::Below;
 use crate::action::reason::Code;
 use crate::action::ways::folder_entry::parent;

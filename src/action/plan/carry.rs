@@ -4,7 +4,8 @@
 use std::collections::{HashMap, HashSet};
 
 use super::groups::Groups;
-use super::set::{Carried, Fate, Group, PlannedFile, PlannedName, SetPlan};
+use super::name::{Group, PlannedName};
+use super::set::{Carried, Fate, PlannedFile, SetPlan};
 use crate::action::reason::{Code, Reason};
 use crate::action::ways::folder_entry::{NameInFolder, join, parent};
 use crate::file::stem;

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ffi::CString;
 
 use super::by_folder::FolderPairs;
-use super::set::{Fate, PlannedFile, PlannedName, Rank, SetPlan};
+use super::name::{PlannedName, Rank};
+use super::set::{Fate, PlannedFile, SetPlan};
 use crate::action::ActionKind;
 use crate::action::access::{Apart, Common, Rights};
 use crate::action::bounds::HOLDS;

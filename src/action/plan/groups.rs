@@ -10,7 +10,8 @@ use rustix::fs::FileType;
 use rustix::io::{Errno, Result};
 
 use super::live;
-use super::set::{Group, PlannedName, SetPlan};
+use super::name::{Group, PlannedName};
+use super::set::SetPlan;
 use crate::action::ways::folder_entry::{NameInFolder, bare, join, parent};
 use crate::file::{Member, Role, clipped, is_exported, numbered, original};
 use crate::heartbeat::current;

@@ -11,8 +11,9 @@ use std::sync::Arc;
 use rustix::fs::FileType;
 use rustix::io::Errno;
 
+use super::name::PlannedName;
 use super::origin::{Inside, Listed, Origin};
-use super::set::{Fate, LeftName, PlannedFile, PlannedName, SetPlan, Volume};
+use super::set::{Fate, LeftName, PlannedFile, SetPlan, Volume};
 use crate::action::Raw;
 use crate::action::access::Rights;
 use crate::action::bounds::Bounds;

@@ -15,6 +15,7 @@ mod effects;
 mod groups;
 mod inspector;
 mod live;
+mod name;
 mod origin;
 mod planner;
 mod set;
@@ -37,9 +38,10 @@ pub use by_folder::FolderPairs;
 pub use decide::{Choice, Policy};
 pub use effects::{BrokenLink, Dangling, EmptyFolder};
 pub use inspector::Inspector;
+pub use name::PlannedName;
 pub use origin::{Listed, Origin};
 pub use planner::{Planner, Ranking};
-pub use set::{Carried, Fate, LeftName, PlannedFile, PlannedName, SetPlan, Volume};
+pub use set::{Carried, Fate, LeftName, PlannedFile, SetPlan, Volume};
 pub use totals::Totals;
 
 /// How to treat files that belong together by name.

@@ -4,7 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use super::carry::Carrying;
 use super::groups::Groups;
-use super::set::{Fate, Group, PlannedFile, SetPlan};
+use super::name::Group;
+use super::set::{Fate, PlannedFile, SetPlan};
 use crate::action::reason::{Code, Reason};
 
 /// Maximum number of groups among which the copies of a photo and of its sidecars are looked for.
