@@ -37,12 +37,19 @@ const QUERIES: [(Query, &str, &[&str]); 6] = [
         "samples",
         &[include_str!("sql/samples.sql")],
     ),
-    (Query::Sets, "sets", &[include_str!("sql/sets.sql")]),
+    (
+        Query::Sets,
+        "sets",
+        &[
+            include_str!("sql/contents.sql"),
+            include_str!("sql/sets.sql"),
+        ],
+    ),
     (
         Query::Elsewhere,
         "elsewhere",
         &[
-            include_str!("sql/copies.sql"),
+            include_str!("sql/contents.sql"),
             include_str!("sql/elsewhere.sql"),
         ],
     ),
@@ -54,10 +61,7 @@ const QUERIES: [(Query, &str, &[&str]); 6] = [
     (
         Query::Replication,
         "replication",
-        &[
-            include_str!("sql/copies.sql"),
-            include_str!("sql/replication.sql"),
-        ],
+        &[include_str!("sql/replication.sql")],
     ),
 ];
 

@@ -210,12 +210,8 @@ def replication(rows, place, copies):
     for same in classes([row for row in rows if row.digest], lambda row: row.digest):
         number = min(len({place(row) for row in same}), len({disk(row) for row in same}))
         if number < copies:
-            first = min(same, key=lambda r: (r.host.encode(), (r.volume or "").encode(), r.dir, r.name))
-            lines.append((number, first, len(same), same[0].digest.hex()))
-    if copies > 1:
-        rest = [row for row in rows if not row.digest]
-        lines += [(1, row, sum(is_link(row, other) for other in rest), "") for row in first_names(rest)]
-    return sorted((str(n), r.host, r.volume or "", r.dir.hex(), r.name.hex(), str(m), d) for n, r, m, d in lines)
+            lines += [(str(number), *where(row), row.digest.hex()) for row in same]
+    return lines + [("1", *where(row), "") for row in rows if not row.digest and copies > 1]
 
 
 def is_link(one, other):
@@ -238,7 +234,7 @@ def elsewhere(rows, place):
 
 
 def where(row):
-    return row.host, row.volume or "", row.dir.hex(), row.name.hex()
+    return row.host, row.volume or "", row.dir.hex(), row.name.hex(), row.path_text
 
 
 def coverage(rows, place, taken):
@@ -261,7 +257,8 @@ def coverage(rows, place, taken):
         if row.volume == COVERED and row.error:
             folders[row.dir][4] += 1
             folders[row.dir][5] += row.size or 0
-    return [(folder.hex(), *map(str, sums)) for folder, sums in folders.items()]
+    text = lambda folder: (folder + b"/").decode(errors="replace")
+    return [(folder.hex(), text(folder), *map(str, sums)) for folder, sums in folders.items()]
 
 
 def may_be_equal(one, other):
@@ -301,13 +298,13 @@ def check(engine, folder, rows, place, **how):
         seen = columns(answers(engine, folder, query, **how), "want", "size", "volume", "dir", "name")
         same(query, by_fleet(wanted, files, query, place), seen)
     check_copies(engine, folder, rows, place, **how)
-    own = ["host", "volume", "dir", "name"]
+    own = ["host", "volume", "dir", "name", "path_text"]
     seen = answers(engine, folder, "elsewhere", **how)
     same("elsewhere", by_fleet(elsewhere, files, place), columns(seen, *own, *(f"other_{name}" for name in own)))
     seen = answers(engine, folder, "coverage", volume=COVERED, **how)
     sums = [f"{what}_{of}" for of in ["elsewhere", "only_here", "open"] for what in ["files", "bytes"]]
     taken = {place(row) for row in files if row.volume == COVERED}
-    same("coverage", by_fleet(coverage, rows, place, taken), columns(seen, "dir", *sums))
+    same("coverage", by_fleet(coverage, rows, place, taken), columns(seen, "dir", "folder", *sums))
 
 
 def check_copies(engine, folder, rows, place, **how):
@@ -318,7 +315,7 @@ def check_copies(engine, folder, rows, place, **how):
     order = [(-int(row["size"]), row["digest"], *(row[name].encode() for name in names)) for row in found]
     assert order == sorted(order), "sets are not in order"
     seen = answers(engine, folder, "replication", copies=3, **how)
-    same("replication", by_fleet(replication, files, place, 3), columns(seen, "copies", *names, "names", "digest"))
+    same("replication", by_fleet(replication, files, place, 3), columns(seen, "copies", *names, "path_text", "digest"))
 
 
 def rounds(engine, folder, rows, place, **how):

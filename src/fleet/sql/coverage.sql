@@ -2,7 +2,8 @@
 -- The volume, its hard links once.
 CREATE OR REPLACE TEMPORARY VIEW own AS
 SELECT
-    host, place, size, head, tail, sample_rule, digest, digest_rule, min(path) AS path, min(path_text) AS path_text
+    host, place, size, head, tail, sample_rule, digest, digest_rule, min(path) AS path,
+    min_by(path_text, path) AS path_text
 FROM files
 WHERE volume = (SELECT max(volume) FROM parameters)
 GROUP BY host, place, subvolume, inode, alone, size, head, tail, sample_rule, digest, digest_rule;

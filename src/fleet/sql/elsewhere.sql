@@ -1,11 +1,19 @@
 
+-- Each content once on each disk of each host.
+CREATE OR REPLACE TEMPORARY VIEW copies AS
+SELECT
+    digest, digest_rule, max(size) AS size, host, volume, place, disk, min(path) AS path,
+    min_by(path_text, path) AS path_text, count(*) AS names
+FROM files JOIN contents USING (digest, digest_rule)
+GROUP BY digest, digest_rule, host, volume, place, disk;
+
 -- Up to ten copies of each content, in as many places as possible.
 CREATE OR REPLACE TEMPORARY VIEW places AS
 SELECT *
 FROM (
-    SELECT *, row_number() OVER (PARTITION BY digest, digest_rule ORDER BY nth, ordinal) AS position
+    SELECT *, row_number() OVER (PARTITION BY digest, digest_rule ORDER BY nth, host, volume NULLS FIRST) AS position
     FROM (
-        SELECT *, row_number() OVER (PARTITION BY digest, digest_rule, place ORDER BY ordinal) AS nth
+        SELECT *, row_number() OVER (PARTITION BY digest, digest_rule, place ORDER BY host, volume NULLS FIRST) AS nth
         FROM copies
     ) of_place
 ) of_content

@@ -1,11 +1,4 @@
 
-CREATE OR REPLACE TEMPORARY VIEW contents AS
-SELECT digest, digest_rule
-FROM files
-WHERE digest IS NOT NULL
-GROUP BY digest, digest_rule
-HAVING min(xxhash64(place)) <> max(xxhash64(place)) AND min(xxhash64(disk)) <> max(xxhash64(disk));
-
 -- Names with the same digest are a set. Those with the same host, volume, subvolume and inode are hard links.
 CREATE OR REPLACE TEMPORARY VIEW result AS
 SELECT
