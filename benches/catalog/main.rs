@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
+use parquet::file::reader::{FileReader, SerializedFileReader};
 use seekless::ContentDigest;
 use seekless::catalog::{Catalog, Facts, Form, Kind, Row, WholeDigest, Writer};
 use seekless::engine::{self, CatalogRoot, Config, Control, Delivery, Root};
@@ -160,6 +161,27 @@ fn search(path: &Path, catalog: Catalog, rows: u64) -> Result<(), Box<dyn std::e
     Ok(())
 }
 
+/// Bytes a row of each column that takes any.
+fn columns(path: &str, rows: u64) -> Result<String, Box<dyn std::error::Error>> {
+    let file = SerializedFileReader::new(File::open(path)?)?;
+    let mut bytes = std::collections::BTreeMap::<String, i64>::new();
+    for column in file
+        .metadata()
+        .row_groups()
+        .iter()
+        .flat_map(|it| it.columns())
+    {
+        *bytes.entry(column.column_path().string()).or_default() += column.compressed_size();
+    }
+    let shown = bytes
+        .iter()
+        .map(|(name, bytes)| (name, *bytes as f64 / rows as f64));
+    let shown = shown.filter(|(_, bytes)| *bytes >= 0.05);
+    Ok(shown
+        .map(|(name, bytes)| format!(" {name} {bytes:.1}"))
+        .collect())
+}
+
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let rows = std::env::args()
         .find_map(|word| word.parse().ok())
@@ -204,6 +226,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             most_memory(),
         );
         search(&path, catalog, rows)?;
+        println!("        {}", columns(name, rows)?);
     }
     Ok(())
 }

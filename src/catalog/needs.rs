@@ -140,6 +140,11 @@ impl Needs {
         self.parts.sort_unstable();
     }
 
+    /// Gives the memory of the earlier rows back, once all files were asked about.
+    pub fn forget(&mut self) {
+        self.parts = Vec::new();
+    }
+
     /// What is needed of the file with this place and state, under one of its names.
     pub fn of(&mut self, row: &Row<'_>) -> Need {
         let known = state(row).map(|key| self.known(key)).unwrap_or_default();
@@ -222,4 +227,89 @@ fn state(row: &Row<'_>) -> Option<[u8; 16]> {
     state.extend(numbers.into_iter().flat_map(i64::to_le_bytes));
     state.extend(subvolume.into_iter().flatten());
     Some(*SampleDigest::of(&state).as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row() -> Row<'static> {
+        let digest = ContentDigest::from_bytes([3; 32]);
+        Row {
+            volume: Some("u"),
+            kind: Kind::File,
+            dir: b"/d",
+            name: b"a",
+            size: Some(100_000),
+            mtime_ns: Some(1),
+            ctime_ns: Some(2),
+            inode: Some(3),
+            head: Some(SampleDigest::from_bytes([1; 16])),
+            tail: Some(SampleDigest::from_bytes([2; 16])),
+            digest: Some(WholeDigest::Blake3(digest)),
+            read_ns: Some(4),
+            ..Row::default()
+        }
+    }
+
+    #[test]
+    fn a_file_is_known_by_its_state_under_any_name() {
+        let mut needs = Needs::from(Form::Metadata);
+        needs.know(&Row {
+            read_ns: Some(5),
+            ..row()
+        });
+        needs.know(&Row {
+            name: b"b",
+            ..row()
+        });
+        needs.know_all();
+        let known = needs.of(&Row { dir: b"/", ..row() }).known;
+        assert_eq!((known.head, known.tail), (row().head, row().tail));
+        assert_eq!(known.content.map(WholeDigest::Blake3), row().digest);
+        assert_eq!(known.read_ns, Some(4));
+        let changes: [fn(&mut Row<'static>); 7] = [
+            |row| row.volume = Some("v"),
+            |row| row.volume = None,
+            |row| row.size = Some(100_001),
+            |row| row.mtime_ns = Some(2),
+            |row| row.ctime_ns = Some(1),
+            |row| row.inode = Some(4),
+            |row| row.subvolume = Some(256),
+        ];
+        for change in changes {
+            let mut other = row();
+            change(&mut other);
+            let known = needs.of(&other).known;
+            assert!(known.head.is_none() && known.content.is_none(), "{other:?}");
+        }
+    }
+
+    #[test]
+    fn the_deeper_want_counts_of_a_file_of_this_length() {
+        let mut needs = Needs::from(Form::Metadata);
+        for want in [Want::Samples, Want::Digest, Want::Samples] {
+            needs.want(&Entry::of(want, &row()).expect("a file"));
+        }
+        let bare = Row {
+            digest: None,
+            ..row()
+        };
+        needs.know(&bare);
+        assert_eq!((needs.to_read().files, needs.to_read().bytes), (1, 100_000));
+        let changes: [fn(&mut Row<'static>); 4] = [
+            |row| row.name = b"b",
+            |row| row.dir = b"/",
+            |row| row.size = Some(7),
+            |row| row.kind = Kind::Link,
+        ];
+        for change in changes {
+            let mut other = row();
+            change(&mut other);
+            assert_eq!(needs.of(&other).form, Form::Metadata, "{other:?}");
+        }
+        assert_eq!(needs.wanted(), (1, 0));
+        assert_eq!(needs.of(&row()).form, Form::Full);
+        assert_eq!(needs.wanted(), (1, 1));
+    }
 }

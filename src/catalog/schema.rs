@@ -117,7 +117,9 @@ pub fn compression() -> Compression {
 }
 
 /// How the columns are encoded. Words become numbers of a dictionary, numbers differences from the row before. Names and
-/// digests stay as they are, which a reader can check before it decodes them. Text, which is not read here, shares its
+/// digests stay as they are, which a reader can check before it decodes them, and so do times for people: of generated
+/// rows they take 4.4 bytes each instead of 6.2, since one jump to another folder widens all differences of a block.
+/// Text, which is not read here, shares its
 /// beginning with the row before: 4.4 bytes a row of `/usr` instead of 7.3.
 pub fn properties(compression: Compression) -> Arc<WriterProperties> {
     let mut properties = WriterProperties::builder()
@@ -132,11 +134,11 @@ pub fn properties(compression: Compression) -> Arc<WriterProperties> {
         let path = ColumnPath::from(name);
         properties = match kind {
             ColumnType::Word => properties.set_column_dictionary_enabled(path, true),
-            ColumnType::Int | ColumnType::Time => {
-                properties.set_column_encoding(path, Encoding::DELTA_BINARY_PACKED)
-            }
+            ColumnType::Int => properties.set_column_encoding(path, Encoding::DELTA_BINARY_PACKED),
             ColumnType::Text => properties.set_column_encoding(path, Encoding::DELTA_BYTE_ARRAY),
-            ColumnType::Bytes => properties.set_column_encoding(path, Encoding::PLAIN),
+            ColumnType::Bytes | ColumnType::Time => {
+                properties.set_column_encoding(path, Encoding::PLAIN)
+            }
         };
     }
     Arc::new(properties.build())

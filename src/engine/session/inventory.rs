@@ -167,6 +167,7 @@ impl Session<'_> {
                 inventory.later.push(file);
             }
         }
+        needs.forget();
         self.inventory = Some(inventory);
     }
 
