@@ -65,16 +65,24 @@ fn fill(disk: usize, top: &Path) {
     .expect("linked");
 }
 
+/// The file systems of the three disks, which are also their names.
+const KINDS: [&str; 3] = ["ext4", "xfs", "btrfs"];
+
+/// Three disks, with links to them in a folder.
+fn three_disks() -> (Tree, [Volume; 3]) {
+    let volumes = KINDS.map(|kind| Volume::on_loop(kind, 320, ""));
+    let tree = Tree::new();
+    for (disk, volume) in volumes.iter().enumerate() {
+        symlink(volume.path(), tree.path(KINDS[disk])).expect("linked");
+        fill(disk, &volume.path());
+    }
+    (tree, volumes)
+}
+
 #[test]
 #[ignore = "needs root and loop devices"]
 fn two_of_three_disks_are_in_a_drawer_and_the_answers_stay_the_same() {
-    let kinds = ["ext4", "xfs", "btrfs"];
-    let volumes = kinds.map(|kind| Volume::on_loop(kind, 320, ""));
-    let tree = Tree::new();
-    for (disk, volume) in volumes.iter().enumerate() {
-        symlink(volume.path(), tree.path(kinds[disk])).expect("linked");
-        fill(disk, &volume.path());
-    }
+    let (tree, volumes) = three_disks();
     let disk = str::to_owned;
     let catalog = |kind: &str| format!("{kind}.parquet");
     let answers = |paths: [String; 3]| {
@@ -102,14 +110,14 @@ fn two_of_three_disks_are_in_a_drawer_and_the_answers_stay_the_same() {
         said.push(run(format!("folders {}", paths.join(" "))));
         (found, said)
     };
-    let plugged = answers(kinds.map(disk));
+    let plugged = answers(KINDS.map(disk));
     assert_eq!(plugged.0.len(), 13, "{plugged:#?}");
-    for kind in kinds {
+    for kind in KINDS {
         let line = format!("catalog create --full --cache off -o {kind}.parquet {kind}/");
         seekless(tree.root(), &line).run().exits(0);
     }
-    for here in kinds {
-        for (kind, volume) in kinds
+    for here in KINDS {
+        for (kind, volume) in KINDS
             .iter()
             .zip(&volumes)
             .filter(|(kind, _)| **kind != here)
@@ -125,11 +133,11 @@ fn two_of_three_disks_are_in_a_drawer_and_the_answers_stay_the_same() {
             }
         };
         assert_eq!(
-            answers(kinds.map(path)),
+            answers(KINDS.map(path)),
             plugged,
             "only {here} is plugged in"
         );
-        for (kind, volume) in kinds
+        for (kind, volume) in KINDS
             .iter()
             .zip(&volumes)
             .filter(|(kind, _)| **kind != here)
@@ -159,16 +167,10 @@ fn sets(tree: &Tree, line: &str) -> (Vec<String>, usize) {
 #[test]
 #[ignore = "needs root and loop devices"]
 fn what_is_probably_equal_is_settled_by_reading_only_what_is_wanted() {
-    let kinds = ["ext4", "xfs", "btrfs"];
-    let volumes = kinds.map(|kind| Volume::on_loop(kind, 320, ""));
-    let tree = Tree::new();
-    for (disk, volume) in volumes.iter().enumerate() {
-        symlink(volume.path(), tree.path(kinds[disk])).expect("linked");
-        fill(disk, &volume.path());
-    }
+    let (tree, volumes) = three_disks();
     let find = "find --cache off -f json";
     let (plugged, _) = sets(&tree, &format!("{find} ext4 xfs btrfs"));
-    for (kind, volume) in kinds.iter().zip(&volumes).skip(1) {
+    for (kind, volume) in KINDS.iter().zip(&volumes).skip(1) {
         let line = format!("catalog create --cache off -o {kind}.parquet {kind}");
         seekless(tree.root(), &line).run().exits(0);
         let [own, settled] =
@@ -188,7 +190,7 @@ fn what_is_probably_equal_is_settled_by_reading_only_what_is_wanted() {
     let list = fs::read(tree.path("list")).expect("written");
     let mut named = Vec::new();
     wanted::read(&list[..], |entry| named.push(entry)).expect("a wanted list");
-    for (kind, volume) in kinds.iter().zip(&volumes).skip(1) {
+    for (kind, volume) in KINDS.iter().zip(&volumes).skip(1) {
         let uuid = volume_uuid(volume).into_bytes();
         let sizes = named
             .iter()
