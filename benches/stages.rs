@@ -38,10 +38,7 @@ fn tree(folder: &Path, files: u64, len: usize, copies: u64) {
 
 fn config(folder: &Path) -> Config {
     Config {
-        roots: vec![Root {
-            path: folder.to_owned(),
-            id: None,
-        }],
+        roots: vec![Root::from(folder.to_owned())],
         filter: FilterSpec::default().build().expect("no pattern"),
         page_use: PageUse::Keep,
         ..Config::default()
@@ -98,7 +95,7 @@ fn set(number: u64) -> DuplicateSet {
         members: (0..3).map(member).collect(),
         replicas: 3,
         reclaimable: 8_396_800,
-        alike: Vec::new(),
+        ..DuplicateSet::default()
     }
 }
 
