@@ -111,6 +111,7 @@ reasons! {
     OtherFileSystem "other-file-system" Rule
         "is alone on its file system or mount, and hard links cannot cross them";
     Group "group" Rule "belongs together with a file that stays";
+    NoCopyOf "no-copy-of" Rule "belongs together with {other}, which has no copy";
     NoPair "no-pair" Rule "has no copy beside copies of all that it belongs to";
     PlaceTaken "place-taken" Rule "cannot go beside the kept file: {other} is there";
     NoPlace "no-place" Rule "cannot go beside the kept file: {what}";
@@ -237,6 +238,14 @@ impl Code {
         })
     }
 
+    /// A reason that names another file.
+    pub(super) fn of_other(self, path: &[u8]) -> Reason {
+        self.with(Facts {
+            other: Some(Raw(path.to_vec())),
+            ..Facts::default()
+        })
+    }
+
     fn because(self, reason: Reason) -> Reason {
         self.with(Facts {
             because: Some(Box::new(reason)),
@@ -341,10 +350,7 @@ impl Reason {
 
     /// A sidecar file whose place beside the kept photo another file has.
     pub(super) fn place_taken(path: &[u8]) -> Self {
-        Code::PlaceTaken.with(Facts {
-            other: Some(Raw(path.to_vec())),
-            ..Facts::default()
-        })
+        Code::PlaceTaken.of_other(path)
     }
 
     /// The reason for a file of whose group this run removed the one at this path.

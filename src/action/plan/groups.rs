@@ -34,7 +34,7 @@ pub struct Groups {
     told: HashMap<u64, (u64, Role)>,
     /// Sidecar files may be carried: a photo that is alone is a group as well.
     carries: bool,
-    /// The bare names of the sidecar files of each group, if they may be carried.
+    /// The bare names of the sidecar files of each group.
     sidecars: HashMap<u64, Vec<Box<[u8]>>>,
     /// Groups by name that identifiers change. A further sidecar file could be about what left them.
     parted: HashSet<u64>,
@@ -68,7 +68,7 @@ impl Groups {
         self.carries
     }
 
-    /// The bare names of the sidecar files of a group, if they may be carried.
+    /// The bare names of the sidecar files of a group.
     pub fn sidecars(&self, key: u64) -> &[Box<[u8]>] {
         self.sidecars.get(&key).map_or(&[], Vec::as_slice)
     }
@@ -217,10 +217,8 @@ impl Groups {
             }
             self.groups.insert(key, (main.clone(), group.len() as u32));
             let sidecars = group.iter().filter(|member| member.1 == Role::Sidecar);
-            if self.carries {
-                let names = sidecars.map(|(.., name)| name.clone()).collect();
-                self.sidecars.insert(key, names);
-            }
+            let names = sidecars.map(|(.., name)| name.clone()).collect();
+            self.sidecars.insert(key, names);
         }
         Ok(())
     }

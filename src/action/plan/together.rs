@@ -4,9 +4,10 @@ use std::collections::{HashMap, HashSet};
 
 use super::carry::Carrying;
 use super::groups::Groups;
-use super::name::Group;
+use super::name::{Group, PlannedName};
 use super::set::{Fate, PlannedFile, SetPlan};
 use crate::action::reason::{Code, Reason};
+use crate::action::ways::folder_entry::{join, parent};
 
 /// Maximum number of groups among which the copies of a photo and of its sidecars are looked for.
 const COPIES: usize = 16;
@@ -59,8 +60,9 @@ pub fn keep_together(
         before = together.held.len();
         sets.iter().for_each(|set| together.hold(set));
     }
+    let lacking = together.without_copies(sets, groups);
     let changed = sets.iter_mut().enumerate();
-    let changed = changed.filter_map(|(place, set)| together.apply(set).then_some(place));
+    let changed = changed.filter_map(|(place, set)| together.apply(set, &lacking).then_some(place));
     let mut changed: Vec<usize> = changed.collect();
     for ((set, file), fate) in carried {
         let file = &mut sets[set].files[file];
@@ -213,8 +215,32 @@ impl Together {
         staying.map(|(key, _)| key)
     }
 
-    /// Takes what stays out of a set; returns whether there was any.
-    fn apply(&self, set: &mut SetPlan) -> bool {
+    /// A sidecar file of each group that stays since it has no copy of this file: the path of the file.
+    fn without_copies(&self, sets: &[SetPlan], groups: &Groups) -> HashMap<u64, Vec<u8>> {
+        let mut known: HashMap<u64, Vec<&PlannedName>> = HashMap::new();
+        let files = sets.iter().flat_map(|set| &set.files);
+        for name in files.flat_map(|file| &file.names) {
+            let group = name
+                .group
+                .as_deref()
+                .filter(|group| self.held.contains_key(&group.key));
+            if let Some(group) = group {
+                known.entry(group.key).or_default().push(name);
+            }
+        }
+        let lacking = known.into_iter().filter_map(|(key, names)| {
+            let is_in_set = |sidecar: &[u8]| names.iter().any(|name| name.bare() == sidecar);
+            let sidecar = groups
+                .sidecars(key)
+                .iter()
+                .find(|sidecar| !is_in_set(sidecar))?;
+            Some((key, join(parent(names[0].path()), sidecar)))
+        });
+        lacking.collect()
+    }
+
+    /// Takes what stays out of a set; returns whether there was any. `lacking` are the sidecars for which groups stay.
+    fn apply(&self, set: &mut SetPlan, lacking: &HashMap<u64, Vec<u8>>) -> bool {
         let mut is_changed = false;
         for file in set.files.iter_mut().filter(|file| file.goes()) {
             let mut held =
@@ -224,12 +250,12 @@ impl Together {
                 .into_iter()
                 .chain(held)
                 .any(|(group, lacks_copy)| group.is_sidecar && lacks_copy);
-            let code = if has_no_pair {
-                Code::NoPair
-            } else {
-                Code::Group
+            let why = match lacking.get(&first.0.key) {
+                Some(sidecar) => Code::NoCopyOf.of_other(sidecar),
+                None if has_no_pair => Code::NoPair.into(),
+                None => Code::Group.into(),
             };
-            file.fate = Fate::Leave(code.into());
+            file.fate = Fate::Leave(why);
             is_changed = true;
         }
         is_changed

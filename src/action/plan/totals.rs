@@ -83,7 +83,12 @@ impl Totals {
     }
 
     fn leave(&mut self, why: &Reason, names: u64) {
-        *self.left.entry(why.clone()).or_default() += names;
+        // Each group names its own sidecar file.
+        let why = match why.code {
+            Code::NoCopyOf => Code::Group.into(),
+            _ => why.clone(),
+        };
+        *self.left.entry(why).or_default() += names;
     }
 
     /// Number of names left alone because they are hidden or belong to a program.

@@ -145,3 +145,20 @@ fn the_option_that_treats_files_one_by_one_is_named_once() {
         .exits(0);
     assert_eq!(in_a(&stage), 0);
 }
+
+#[test]
+fn the_plan_names_the_sidecar_that_has_no_copy() {
+    let tree = Tree::new()
+        .copies(["a/1.jpg", "b/1.jpg"], "photo")
+        .file("a/1.xmp", "an edit")
+        .file("b/1.xmp", "another edit");
+    let stage = Stage::new(tree);
+    let run = stage.run("remove --dry-run a b").exits(0);
+    let sidecar = stage.tree.path("b/1.xmp");
+    let why = format!(
+        "belongs together with {}, which has no copy",
+        sidecar.display()
+    );
+    assert!(run.stdout_text().contains(&why), "{run}");
+    run.says("1 file left alone because it belongs together with a file that stays (");
+}
