@@ -140,6 +140,7 @@ fn search(path: &Path, catalog: Catalog, rows: u64) -> Result<(), Box<dyn std::e
             host: facts.host.clone(),
             scan: facts.scan.clone(),
             form: facts.form,
+            volumes: Vec::new(),
             lacks_digests: true,
             rows: Arc::new(catalog),
         }),

@@ -155,6 +155,8 @@ pub struct CatalogRoot {
     pub scan: String,
     /// How much of each file was read.
     pub form: Form,
+    /// The names of the file systems that it is of; `None` for one without a name.
+    pub volumes: Vec<Option<String>>,
     /// Some files have no digest of the whole.
     pub lacks_digests: bool,
 }

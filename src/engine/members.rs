@@ -8,7 +8,7 @@ use rustix::io::Result;
 use crate::file::{DevIndex, DirTable, FileIndex, FileTable, Numbering, Sameness, Sighting};
 use crate::sys::extents;
 
-use super::volumes::Volumes;
+use super::volumes::{MayBeOne, Volumes};
 
 /// The files that may be one and the same file as another file of their set.
 pub fn ambiguous(
@@ -53,14 +53,12 @@ fn shown_twice(
         let is_shown = |file| {
             let own = file_table.volume(file);
             let mut others = numbers.iter().filter(|&&number| number != own);
-            others.any(|&other| {
-                let may_be = volumes.may_show_others(own) || volumes.may_show_others(other);
-                // A catalog has the inode numbers of its disk.
-                let is_number = |&it: &FileIndex| {
+            others.any(|&other| match volumes.may_be_one(own, other) {
+                MayBeOne::No => false,
+                MayBeOne::Yes => true,
+                MayBeOne::ByNumber => alike.iter().any(|&it| {
                     file_table.volume(it) == other && file_table.ino(it) == file_table.ino(file)
-                };
-                let is_told = may_be && volumes.is_catalogued(own, other);
-                may_be && (!is_told || alike.iter().any(is_number))
+                }),
             })
         };
         let shown = alike.iter().copied().filter(|&file| is_shown(file));

@@ -15,6 +15,17 @@ use crate::sys::{extents, process};
 use super::config::{Config, Mechanism};
 use super::limits::fitting_descriptors;
 
+/// Whether two files on two volumes may be the same file, as far as the volumes tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MayBeOne {
+    /// They are two.
+    No,
+    /// They may be one.
+    Yes,
+    /// They are one if they have one inode number.
+    ByNumber,
+}
+
 /// The device map, and the volumes of a run. Their numbers are also those of the scheduler.
 pub struct Volumes {
     device_map: DeviceMap,
@@ -111,12 +122,20 @@ impl Volumes {
         self.device_map.get(self.of(dev)).is_unplugged()
     }
 
-    /// True if one of these numbers is of a catalog, and both are of one file system.
-    pub fn is_catalogued(&self, one: DevIndex, other: DevIndex) -> bool {
+    /// Whether files with these device numbers may be the same, shown twice.
+    pub fn may_be_one(&self, one: DevIndex, other: DevIndex) -> MayBeOne {
         let uuid = |dev| self.device_map.get(self.of(dev)).uuid.as_ref();
-        (self.is_unplugged(one) || self.is_unplugged(other))
-            && uuid(one).is_some()
-            && uuid(one) == uuid(other)
+        let may_be = if self.is_unplugged(one) || self.is_unplugged(other) {
+            match (uuid(one), uuid(other)) {
+                // A catalog has the inode numbers of its disk.
+                (Some(a), Some(b)) if a == b => return MayBeOne::ByNumber,
+                (Some(_), Some(_)) => false,
+                _ => true,
+            }
+        } else {
+            self.may_show_others(one) || self.may_show_others(other)
+        };
+        if may_be { MayBeOne::Yes } else { MayBeOne::No }
     }
 
     /// Adds the next volume to the scheduler.
@@ -153,16 +172,11 @@ impl Volumes {
     }
 
     /// True if an earlier volume is the same file system, as far as is known: it has the same UUID and lies on the same
-    /// disks, but is mounted from another device (an image through two loop devices), or a catalog knows one of them.
+    /// disks, but is mounted from another device (an image through two loop devices).
     fn is_reached_again(&self, volume: &Volume, disks: &str) -> bool {
         let mut earlier = self.device_map.volumes().zip(&self.ready);
-        let is_same = |other: &Volume, on: &str| {
-            let is_catalog = volume.is_unplugged() || other.is_unplugged();
-            other.uuid == volume.uuid && (is_catalog || on == disks)
-        };
-        let is_anywhere = volume.is_unplugged() && volume.uuid.is_none();
-        let is_told = volume.uuid.is_some();
-        is_anywhere || is_told && earlier.any(|((_, other), ready)| is_same(other, &ready.disks))
+        let is_same = |other: &Volume, on: &str| other.uuid == volume.uuid && on == disks;
+        volume.uuid.is_some() && earlier.any(|((_, other), ready)| is_same(other, &ready.disks))
     }
 
     /// Records that a volume turned out to lie on a disk with a head; returns the file table's numbers of its device
@@ -220,7 +234,7 @@ impl Volumes {
     /// True if one of the volumes may show files of another one.
     pub fn any_may_show_others(&self) -> bool {
         self.in_use()
-            .any(|(id, _)| self.ready[id.at()].shows_others)
+            .any(|(id, volume)| self.ready[id.at()].shows_others || volume.is_unplugged())
     }
 
     /// The volumes that files were found on.

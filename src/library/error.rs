@@ -55,6 +55,7 @@ impl Error {
                 ErrorKind::Setting
             }
             Cause::NoPath(_) | Cause::Folder(_) => ErrorKind::Path,
+            Cause::Engine(engine::Error::Catalog { .. }) => ErrorKind::Path,
             Cause::Place(BadPlace::Missing { .. }) => ErrorKind::Path,
             Cause::Link(_) | Cause::UntrustedReport(_) => ErrorKind::Untrusted,
             Cause::Open {

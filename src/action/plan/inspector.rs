@@ -119,7 +119,9 @@ impl Inspector {
             let alike = set_alike.get(place);
             let size = alike.map_or(set.size, |alike| alike.size);
             if let Some(catalog) = self.origin.catalogs.get(&member.root) {
-                let digest = listed.digest.filter(|_| !listed.probable);
+                let digest = listed
+                    .digest
+                    .filter(|_| !listed.probable && !member.ambiguous);
                 set.files
                     .extend(digest.and_then(|digest| recorded(member, digest, catalog)));
                 continue;

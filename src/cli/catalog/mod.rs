@@ -15,6 +15,7 @@ use std::path::Path;
 
 use seekless::catalog::{Catalog, CatalogError, Counts, Facts, Row, silence_decoder};
 use seekless::report::escape::escape;
+use seekless::report::output::Replaced;
 use seekless::report::write_json;
 use seekless::units::{Bytes, count, counted};
 
@@ -55,7 +56,7 @@ fn place(output: Option<&Path>) -> Result<OutputStream, Stop> {
     if output.is_none() && io::stdout().is_terminal() {
         return refuse("a catalog is no text: add -o FILE");
     }
-    OutputStream::open(output).or_else(refuse)
+    OutputStream::replacing(output, Replaced::Catalogs).or_else(refuse)
 }
 
 /// Lets each row with these columns be seen.

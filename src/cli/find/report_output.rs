@@ -91,7 +91,9 @@ pub fn told(run: &FindRun, summary: &Summary, notes: impl FnOnce(), exit: Exit) 
         console::lines(next_command(run, summary));
     }
     if run.args.exit_code {
-        exit.of_question(summary.sets > 0 || summary.alike.is_some_and(|alike| alike.sets > 0))
+        let has_alike = summary.alike.is_some_and(|alike| alike.sets > 0);
+        let has_probable = summary.probable.is_some_and(|probable| probable.sets > 0);
+        exit.of_question(summary.sets > 0 || has_alike || has_probable)
     } else {
         exit
     }

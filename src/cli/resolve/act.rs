@@ -11,7 +11,7 @@ use seekless::action::{self, ActionKind, RunHeader};
 use seekless::engine::{Config, IgnoreTags};
 use seekless::file::{OwnFolder, own_trash};
 
-use super::catalog_roots::refuse_catalogs;
+use super::catalog_roots::{refuse_catalogs, refuse_plugged};
 use super::environment::Environment;
 use super::root_links::RootLinks;
 use super::search::{EMPTY_PATH, Source, keep_rules, meant, search};
@@ -83,6 +83,12 @@ pub fn resolve(args: ActArgs, asked: Asked, around: &mut Environment<'_>) -> Res
             let given = args.stay.reference.iter().chain(&args.paths.roots);
             let given: Vec<_> = given.cloned().collect();
             let mut config = searched(&given, &args, action, around)?;
+            let references = config.roots.iter().take(args.stay.reference.len());
+            if references.clone().any(|root| root.catalog.is_some()) {
+                return refuse(
+                    "--reference: a catalog is no reference: give it as a PATH, with --allow catalog",
+                );
+            }
             links.tie(&mut config, &args.paths.roots, args.stay.reference.len())?;
             if args.stay.only_under.is_empty() {
                 links.spare_the_system(words(action))?;
@@ -204,6 +210,7 @@ fn searched(
         );
         refuse_catalogs(&config, &why)?;
     }
+    refuse_plugged(&config)?;
     if args.ignore_tags {
         config.ignore_tags = IgnoreTags::Joined;
     }

@@ -1,8 +1,10 @@
 //! Catalogs among the paths that were typed.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use seekless::catalog::wanted::{Entry, write};
+use seekless::device::{Mounts, NotHere};
 use seekless::engine::{Config, Root};
 
 use super::meant_as_file;
@@ -22,19 +24,24 @@ pub fn root(path: PathBuf) -> Result<Root, Stop> {
     use seekless::heartbeat::current;
     use seekless::report::escape::unescape;
 
+    // Other paths are left to the search: their file systems may not answer.
+    if path
+        .extension()
+        .is_none_or(|extension| extension != "parquet")
+    {
+        return Ok(Root::from(path));
+    }
     current::ask_about(path.as_os_str().as_bytes());
-    // Other things are opened by the search, if at all.
     if !fs::metadata(&path).is_ok_and(|is| is.is_file()) {
         return Ok(Root::from(path));
     }
     silence_decoder();
     let catalog = match Catalog::open(&path) {
         Ok(catalog) => catalog,
-        // The search says what is wrong.
-        Err(CatalogError::NoCatalog | CatalogError::Io(_)) => return Ok(Root::from(path)),
+        Err(CatalogError::NoCatalog) => return Ok(Root::from(path)),
         Err(error) => {
             return refuse(format!(
-                "{}: it is a catalog, but cannot be read: {error}",
+                "{}: cannot read this catalog: {error}",
                 console::path(&path)
             ));
         }
@@ -58,6 +65,7 @@ pub fn root(path: PathBuf) -> Result<Root, Stop> {
             host: facts.host.clone(),
             scan: facts.scan.clone(),
             form: facts.form,
+            volumes: facts.roots.iter().map(|root| root.volume.clone()).collect(),
             lacks_digests: facts.counts.with_digest < facts.counts.files,
             rows: Arc::new(catalog),
         }),
@@ -79,6 +87,35 @@ pub fn refuse_catalogs(config: &Config, why: &str) -> Result<(), Stop> {
             console::path(&root.path)
         )),
     }
+}
+
+/// Refuses catalogs whose rows may be of files that are here: such a file would go for itself.
+pub fn refuse_plugged(config: &Config) -> Result<(), Stop> {
+    let mounts = Mounts::read();
+    let mut known: Vec<&str> = Vec::new();
+    for root in &config.roots {
+        let volumes = root.catalog.iter().flat_map(|catalog| &catalog.volumes);
+        for volume in volumes.collect::<BTreeSet<_>>() {
+            let why = match volume.as_deref() {
+                None => "one of its file systems has no UUID, so nothing tells whether it is here",
+                Some(volume) if known.contains(&volume) => {
+                    "another catalog is of the same file system: give only the newest"
+                }
+                Some(volume) => match mounts.again(volume, Path::new("/")) {
+                    Err(NotHere::Unmounted) => {
+                        known.push(volume);
+                        continue;
+                    }
+                    _ => "its file system is mounted here: give that path instead",
+                },
+            };
+            return refuse(format!(
+                "{}: it is a catalog: {why}",
+                console::path(&root.path)
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Refuses a catalog that does not know all contents, where one unknown file may change each answer.

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use seekless::heartbeat::current;
-use seekless::report::output::{Cause, Output, OutputError};
+use seekless::report::output::{Cause, Output, OutputError, Replaced};
 
 use super::console;
 use super::exit::{Exit, Stop};
@@ -70,6 +70,11 @@ pub enum OutputStream {
 impl OutputStream {
     /// Makes sure that the place can be written to, and that an existing file is an earlier result.
     pub fn open(file: Option<&Path>) -> Result<Self, NotWritten> {
+        Self::replacing(file, Replaced::Reports)
+    }
+
+    /// The same, where earlier results of this kind may be replaced.
+    pub fn replacing(file: Option<&Path>, replaced: Replaced) -> Result<Self, NotWritten> {
         let Some(path) = file else {
             let stdout = io::stdout();
             let stdout = Stdout {
@@ -79,7 +84,7 @@ impl OutputStream {
             return Ok(Self::Stdout(BufWriter::with_capacity(BUFFER, stdout)));
         };
         let _call = current::call(path);
-        Ok(Self::File(Output::create(path)?))
+        Ok(Self::File(Output::create(path, replaced)?))
     }
 
     /// Lets something be written.

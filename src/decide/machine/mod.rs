@@ -64,6 +64,8 @@ pub struct Machine {
     /// Files with the token of one that is compared or read for them.
     represented: FileMap<Vec<FileIndex>>,
     equalities: Vec<Equality>,
+    /// Volumes on which a file with one name has no other: catalogs have a row for each name, and no two for one.
+    counted_names: HashSet<DevIndex>,
     /// Sizes of files that can only be compared as a whole.
     only_whole: HashSet<u64>,
     scan_done: bool,
@@ -162,6 +164,11 @@ impl Machine {
         }));
     }
 
+    /// Says that a file on this volume with one name is not that of another name, whatever its number.
+    pub fn names_count_on(&mut self, volume: DevIndex) {
+        self.counted_names.insert(volume);
+    }
+
     /// Says that files of this size have to be read whole, since no other digest of one of them is known. Call it before
     /// one of them is found.
     pub fn only_whole(&mut self, size: u64) {
@@ -235,6 +242,9 @@ impl Machine {
         dir: DirId,
         volume: DevIndex,
     ) -> Option<FileIndex> {
+        if found.links == 1 && self.counted_names.contains(&volume) {
+            return None;
+        }
         self.file_table
             .find(found, name, dir, volume, &self.dirs.read())
     }

@@ -3,6 +3,7 @@
 use std::collections::{HashSet, VecDeque};
 use std::hash::{BuildHasher, RandomState};
 use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -39,6 +40,14 @@ pub enum Error {
     /// A root lies in another one, where each must stand for itself.
     #[error(transparent)]
     Nested(#[from] Nested),
+    /// A catalog is damaged, or cannot be read to its end.
+    #[error("{}: cannot read this catalog: {cause}", path.display())]
+    Catalog {
+        /// Its path.
+        path: PathBuf,
+        /// What is wrong.
+        cause: io::Error,
+    },
     /// A limit of the process leaves too little.
     #[error(transparent)]
     Limits(#[from] TooLittle),
@@ -142,7 +151,7 @@ pub fn begin<'a>(
         tally: Tally::default(),
         sample_only: HashSet::new(),
     };
-    Ok(Session {
+    let mut session = Session {
         config,
         observer,
         control,
@@ -169,7 +178,10 @@ pub fn begin<'a>(
         share,
         _idle: idle.ok().flatten(),
         reading_ended: false,
-    })
+    };
+    let listed = session.list_catalogs();
+    listed.map_err(|(path, cause)| Error::Catalog { path, cause })?;
+    Ok(session)
 }
 
 /// A number that no other run has.

@@ -113,7 +113,6 @@ impl Session<'_> {
     /// Runs the search to its end.
     pub fn drive(&mut self) -> io::Result<()> {
         let config = self.config;
-        self.list_catalogs();
         let (to, scanned) = bounded(SCAN_AHEAD);
         let (groups_to, groups) = bounded(1);
         let search = Search {

@@ -23,7 +23,7 @@ use crate::sys::statfs::{self, ServedBy};
 use crate::sys::{names, open, sync, write};
 
 pub use error::{Cause, OutputError};
-pub use place::PLAN;
+pub use place::{PLAN, Replaced};
 
 /// A file that appears under its name only when [`Output::finish`] succeeds.
 ///
@@ -71,8 +71,8 @@ impl Output {
     /// Makes sure that the file can be written, before any work is done for it. A new file that root makes is
     /// for root only: it may name files of users who need not know of each other. An existing file that is not empty
     /// is replaced only if it is an earlier result.
-    pub fn create(path: &Path) -> Result<Self, OutputError> {
-        Self::open(path).map_err(|cause| OutputError {
+    pub fn create(path: &Path, replaced: Replaced) -> Result<Self, OutputError> {
+        Self::open(path, replaced).map_err(|cause| OutputError {
             path: path.to_owned(),
             cause,
         })
@@ -102,7 +102,7 @@ impl Output {
         finished.map_err(|cause| OutputError { path, cause })
     }
 
-    fn open(path: &Path) -> Result<Self, Cause> {
+    fn open(path: &Path, replaced: Replaced) -> Result<Self, Cause> {
         let output = |file: OwnedFd, is_local, temporary: Option<Temporary>| {
             let content = WatchedFile {
                 file: file.into(),
@@ -118,7 +118,7 @@ impl Output {
         let direct = |file| output(file, true, None);
         let place = match place::find(path)? {
             Found::Open(file) => return direct(file),
-            Found::Name(place) => place,
+            Found::Name(place) => OutputPlace { replaced, ..place },
         };
         let mut mode = if trust::me() == 0 { 0o600 } else { 0o666 };
         let mut kept = None;
@@ -211,13 +211,13 @@ fn is_ours(place: &OutputPlace) -> io::Result<bool> {
     let mut bytes = Vec::new();
     (&file).take(START).read_to_end(&mut bytes)?;
     if !bytes.starts_with(PARQUET) {
-        return Ok(is_result(&bytes));
+        return Ok(place.replaced == Replaced::Reports && is_result(&bytes));
     }
     let from = file.metadata()?.len().saturating_sub(START);
     file.seek(SeekFrom::Start(from))?;
     bytes.clear();
     file.take(START).read_to_end(&mut bytes)?;
-    Ok(is_catalog(&bytes))
+    Ok(place.replaced == Replaced::Catalogs && is_catalog(&bytes))
 }
 
 /// A file beside the place of a result, which goes with the value unless it gets that name. Where the file system can,
@@ -311,7 +311,7 @@ mod tests {
     type Tested = Result<(), Box<dyn std::error::Error>>;
 
     fn write(path: &Path, content: &[u8]) -> Result<(), OutputError> {
-        let mut output = Output::create(path)?;
+        let mut output = Output::create(path, Replaced::Reports)?;
         output
             .write_all(content)
             .map_err(|cause| output.error(cause))?;
@@ -337,7 +337,7 @@ mod tests {
             if let Some(before) = before {
                 fs::write(&path, before)?;
             }
-            let mut output = Output::create(&path)?;
+            let mut output = Output::create(&path, Replaced::Reports)?;
             output.write_all(b"report")?;
             let _missing = fs::remove_file(&path);
             let Some(after) = after else {

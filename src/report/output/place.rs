@@ -28,6 +28,15 @@ pub enum Found {
     Open(OwnedFd),
 }
 
+/// The earlier results that a new one may replace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Replaced {
+    /// Reports, plans and lists.
+    Reports,
+    /// Catalogs: nothing else knows the disk that one is of.
+    Catalogs,
+}
+
 /// A name in a folder that stays open.
 #[derive(Debug)]
 pub struct OutputPlace {
@@ -39,6 +48,8 @@ pub struct OutputPlace {
     pub name: CString,
     /// The existing file of that name, which is neither a folder nor a symbolic link.
     pub existing: Option<(Stat, Attributes)>,
+    /// The results that may be replaced there.
+    pub replaced: Replaced,
 }
 
 impl OutputPlace {
@@ -96,6 +107,7 @@ fn in_folder(
         folder,
         name,
         existing,
+        replaced: Replaced::Reports,
     }))
 }
 

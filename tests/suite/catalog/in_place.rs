@@ -9,6 +9,7 @@ use seekless::action::{ActionKind, Code, Outcome, Raw, Reason, Recorded};
 use seekless::catalog::wanted::{Want, read};
 use seekless::catalog::{Facts, Form, Row, Writer};
 
+use super::update::rewrite;
 use crate::common::limits::{Rng, seed};
 use crate::common::run::json_name;
 use crate::common::scene::{Perform, Scene};
@@ -280,7 +281,7 @@ fn what_needs_the_disk_itself_is_refused() {
     let run = seekless(tree.root(), "find disk.parquet here")
         .run()
         .exits(2);
-    run.says("disk.parquet: it is a catalog, but cannot be read");
+    run.says("disk.parquet: cannot read this catalog");
 }
 
 /// A catalog with these places of files, as no seekless writes it.
@@ -318,8 +319,8 @@ fn a_row_that_names_no_place_on_a_disk_is_damage() {
         made(&tree.path("c.parquet"), &[(b"/a", b"fine"), (dir, name)]);
         let run = seekless(tree.root(), "find --cache off c.parquet here")
             .run()
-            .exits(1);
-        run.says("c.parquet: cannot read")
+            .exits(2);
+        run.says("c.parquet: cannot read this catalog")
             .says("a row of this catalog names no place on a disk");
     }
 }
@@ -428,7 +429,17 @@ fn with_copies_here(form: &str) -> Tree {
         .file("here/own", noise(2, 50_000));
     catalog(&tree, form, "disk");
     unplug(&tree, "disk");
+    of_another_disk(&tree, "disk.parquet");
     tree
+}
+
+/// The catalog is of a file system that is not mounted.
+fn of_another_disk(tree: &Tree, catalog: &str) {
+    const UUID: &str = "00000000-1111-2222-3333-444444444444";
+    fs::rename(tree.path(catalog), tree.path("c.parquet")).expect("moved");
+    let named = |facts: &mut Facts| facts.roots[0].volume = Some(UUID.to_owned());
+    rewrite(tree, named, |row| row.volume = Some(UUID));
+    fs::rename(tree.path("c.parquet"), tree.path(catalog)).expect("moved");
 }
 
 fn names(tree: &Tree, folder: &str) -> Vec<String> {
@@ -521,4 +532,125 @@ fn an_action_that_needs_the_kept_file_refuses_a_catalog() {
         run.says("disk.parquet: it is a catalog")
             .says("needs the kept file itself: use remove or move");
     }
+}
+
+#[test]
+fn a_catalog_of_a_disk_that_is_mounted_is_refused_by_an_action() {
+    let tree = Tree::new()
+        .file("disk/f", noise(1, 5000))
+        .file("here/f", noise(1, 5000));
+    catalog(&tree, "--full", "disk");
+    for paths in [
+        "disk.parquet disk",
+        "disk.parquet here",
+        "disk disk.parquet here",
+    ] {
+        let line = format!("remove --yes --allow catalog --cache off {paths}");
+        let run = seekless(tree.root(), &line).run().exits(2);
+        // In memory, nothing names the file system.
+        let said = run.stderr_text();
+        let is_said = said.contains("its file system is mounted here: give that path instead")
+            || said.contains("has no UUID, so nothing tells whether it is here");
+        assert!(is_said, "{run}");
+    }
+    assert!(tree.path("disk/f").exists() && tree.path("here/f").exists());
+    unplug(&tree, "disk");
+    of_another_disk(&tree, "disk.parquet");
+    fs::copy(tree.path("disk.parquet"), tree.path("older.parquet")).expect("copied");
+    let run = seekless(
+        tree.root(),
+        "remove --yes --allow catalog disk.parquet older.parquet here",
+    );
+    run.run()
+        .exits(2)
+        .says("another catalog is of the same file system: give only the newest");
+    let run = seekless(
+        tree.root(),
+        "remove --yes --allow catalog --reference disk.parquet here",
+    );
+    run.run()
+        .exits(2)
+        .says("--reference: a catalog is no reference");
+}
+
+#[test]
+fn files_of_two_catalogs_are_two_whatever_their_numbers() {
+    let tree = Tree::new().file("one/f", "AAAA").file("two/f", "BBBB");
+    for folder in ["one", "two"] {
+        catalog(&tree, "--full", folder);
+        fs::rename(
+            tree.path(format!("{folder}.parquet")),
+            tree.path("c.parquet"),
+        )
+        .expect("moved");
+        let nameless = |facts: &mut Facts| facts.roots[0].volume = None;
+        rewrite(&tree, nameless, |row| {
+            row.volume = None;
+            (row.inode, row.mtime_ns, row.ctime_ns) = (Some(7), Some(1), Some(1));
+        });
+        fs::rename(
+            tree.path("c.parquet"),
+            tree.path(format!("{folder}.parquet")),
+        )
+        .expect("moved");
+    }
+    seekless(tree.root(), "compare --one-way one.parquet two.parquet")
+        .run()
+        .exits(1);
+    assert!(sets(&find(&tree, "one.parquet two.parquet"), "sets").is_empty());
+}
+
+#[test]
+fn of_a_damaged_catalog_no_row_counts() {
+    let tree = Tree::new().copies(["disk/f", "here/f"], noise(1, 5000));
+    catalog(&tree, "--full", "disk");
+    let path = tree.path("disk.parquet");
+    let mut bytes = fs::read(&path).expect("read");
+    bytes[4..600].fill(0xAA);
+    fs::write(&path, bytes).expect("written");
+    for command in ["find --cache off", "compare --one-way", "folders"] {
+        let run = seekless(tree.root(), &format!("{command} disk.parquet here"))
+            .run()
+            .exits(2);
+        run.says("disk.parquet: cannot read this catalog");
+    }
+}
+
+#[test]
+fn no_report_takes_the_place_of_a_catalog() {
+    let tree = Tree::new().copies(["disk/f", "here/f"], noise(1, 5000));
+    catalog(&tree, "--full", "disk");
+    let before = fs::read(tree.path("disk.parquet")).expect("read");
+    for line in [
+        "find -o disk.parquet here",
+        "find --wanted disk.parquet disk.parquet here",
+        "folders -o disk.parquet here",
+        "remove --dry-run -o disk.parquet here",
+    ] {
+        seekless(tree.root(), line)
+            .run()
+            .exits(2)
+            .says("disk.parquet");
+        assert_eq!(
+            fs::read(tree.path("disk.parquet")).expect("read"),
+            before,
+            "{line}"
+        );
+    }
+    catalog(&tree, "--full", "disk");
+}
+
+#[test]
+fn depth_and_exit_code_count_for_catalogs_too() {
+    let tree = Tree::new()
+        .copies(["disk/f", "disk/sub/g", "here/f"], noise(1, 5000))
+        .copies(["disk/long", "here/long"], noise(2, 50_000));
+    catalog(&tree, "--quick", "disk");
+    unplug(&tree, "disk");
+    let found = find(&tree, "-d 1 disk.parquet here");
+    let set = sets(&found, "sets").into_iter().next().expect("a set");
+    assert_eq!(set.len(), 2, "{found}");
+    fs::remove_file(tree.path("here/f")).expect("removed");
+    let line = "find --cache off --exit-code -d 1 disk.parquet here";
+    seekless(tree.root(), line).run().exits(1);
 }

@@ -7,12 +7,11 @@
 use std::collections::HashMap;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::cache::{FileState, Row as CacheRow};
 use crate::catalog::{Kind, Row, WholeDigest};
 use crate::engine::config::Root;
-use crate::event::{Problem, ProblemKind};
 use crate::file::{
     DevIndex, DirId, FileIndex, FolderId, FolderPlace, FoundFile, Naming, Numbering, leads_to_trash,
 };
@@ -30,6 +29,9 @@ const FIRST_DEVICE: u64 = u64::MAX;
 /// Folders on the way to a file at most, as in a search.
 const DEPTH: usize = 1 << 14;
 
+/// File systems and subvolumes of all catalogs at most: numbers of file systems have 16 bits.
+const MOST_VOLUMES: usize = 10_000;
+
 /// The files of catalogs.
 #[derive(Default)]
 pub struct Unplugged {
@@ -38,7 +40,7 @@ pub struct Unplugged {
     /// Files of which a digest of the whole is missing. They are in no class: no read of them will end.
     pub without_digest: Vec<FileIndex>,
     /// The file systems, in the order of their device numbers.
-    volumes: Vec<(Option<String>, Option<i64>)>,
+    volumes: Vec<(u32, Option<String>, Option<i64>)>,
     /// The number of the file systems in the table, by the same order.
     numbers: Vec<DevIndex>,
 }
@@ -115,13 +117,16 @@ impl Unplugged {
     /// The name of the file system with this number.
     pub fn volume(&self, number: DevIndex) -> Option<&str> {
         let at = self.numbers.iter().position(|known| *known == number)?;
-        self.volumes[at].0.as_deref()
+        self.volumes[at].1.as_deref()
     }
 }
 
 impl Session<'_> {
     /// Takes the rows of all catalogs among the roots.
-    pub(in crate::engine::session) fn list_catalogs(&mut self) {
+    ///
+    /// # Errors
+    /// The path of one that cannot be read to its end, or is damaged, and why.
+    pub(in crate::engine::session) fn list_catalogs(&mut self) -> Result<(), (PathBuf, io::Error)> {
         let config = self.config;
         for (number, root) in (0..).zip(&config.roots) {
             let Some(catalog) = &root.catalog else {
@@ -136,16 +141,11 @@ impl Session<'_> {
             });
             let cause = wrong.map(io::Error::other).or(read.err());
             if let Some(cause) = cause {
-                self.account.roots.push((number, Unseen::Unreadable));
-                self.sets.deliverer.summary.left_out.unreadable += 1;
-                self.observer.problem(Problem {
-                    path: root.path.clone(),
-                    kind: ProblemKind::UnreadableFile,
-                    cause: Some(cause),
-                });
+                return Err((root.path.clone(), cause));
             }
         }
         self.know_open_sizes();
+        Ok(())
     }
 
     /// What a catalog says of a file, like a row of the cache; `None` if it is of no catalog.
@@ -190,7 +190,7 @@ impl<'c> Listing<'c> {
     }
 
     fn row(&mut self, session: &mut Session<'_>, row: &Row<'_>) -> Result<(), &'static str> {
-        let number = self.volume(session, row);
+        let number = self.volume(session, row)?;
         let Some(dir) = self.folder(session, row.dir)? else {
             return Ok(());
         };
@@ -295,26 +295,36 @@ impl<'c> Listing<'c> {
     }
 
     /// The number of the row's file system in the table.
-    fn volume(&mut self, session: &mut Session<'_>, row: &Row<'_>) -> DevIndex {
-        let is_it = |known: &(Option<String>, Option<i64>)| {
-            known.0.as_deref() == row.volume && known.1 == row.subvolume
+    fn volume(
+        &mut self,
+        session: &mut Session<'_>,
+        row: &Row<'_>,
+    ) -> Result<DevIndex, &'static str> {
+        // Two catalogs may be of one file system at different times.
+        let is_it = |known: &(u32, Option<String>, Option<i64>)| {
+            (known.0, known.1.as_deref(), known.2) == (self.root, row.volume, row.subvolume)
         };
         let known = session.unplugged.volumes.iter().position(is_it);
         let at = known.unwrap_or(session.unplugged.volumes.len());
+        if at >= MOST_VOLUMES {
+            return Err("the catalogs are of more than 10,000 file systems and subvolumes");
+        }
         self.device = FIRST_DEVICE - at as u64;
         if known.is_none() {
             let number = session.machine.volume_number(self.device);
             session.machine.trust_numbers(number, Numbering::Unique);
+            session.machine.names_count_on(number);
             let reads = &mut session.reads;
             let scheduler = &mut reads.scheduler;
             reads
                 .volumes
                 .place_unplugged(self.device, (self.path, row.volume), scheduler);
             let volume = row.volume.map(str::to_owned);
-            session.unplugged.volumes.push((volume, row.subvolume));
+            let place = (self.root, volume, row.subvolume);
+            session.unplugged.volumes.push(place);
             session.unplugged.numbers.push(number);
         }
-        session.unplugged.numbers[at]
+        Ok(session.unplugged.numbers[at])
     }
 
     /// The folder at this path on its file system; `None` if it is left out.
@@ -353,8 +363,15 @@ impl<'c> Listing<'c> {
             if !is_root && !is_name(name) {
                 return Err(NO_PATH);
             }
+            let depth = below[..end]
+                .split(|&byte| byte == b'/')
+                .filter(|part| !part.is_empty());
+            let is_listed = session
+                .config
+                .max_depth
+                .is_none_or(|most| (depth.count() as u32) < most);
             at = match at {
-                Some(above) if !is_root => self.enter(session, above, name),
+                Some(above) if !is_root => self.enter(session, above, name, is_listed),
                 at => at,
             };
             self.folders.insert(below[..end].to_owned(), at);
@@ -374,8 +391,17 @@ impl<'c> Listing<'c> {
         top
     }
 
-    fn enter(&mut self, session: &mut Session<'_>, above: DirId, name: &[u8]) -> Option<DirId> {
-        let verdict = self.verdict(session, above, name, true);
+    fn enter(
+        &mut self,
+        session: &mut Session<'_>,
+        above: DirId,
+        name: &[u8],
+        is_listed: bool,
+    ) -> Option<DirId> {
+        let verdict = match self.verdict(session, above, name, true) {
+            Verdict::Keep if !is_listed => Verdict::Filtered,
+            verdict => verdict,
+        };
         let summary = &mut session.sets.deliverer.summary;
         if let Some(unseen) = count_left_out(&mut summary.left_out, verdict) {
             session.account.unseen(above, name, unseen);
