@@ -109,7 +109,10 @@ fn bench(args: &Args) -> Result<(), Box<dyn Error>> {
                 &args.folder,
             ),
         ),
-        ("czkawka image", words("czkawka_cli image -d", &args.folder)),
+        (
+            "czkawka image",
+            words("czkawka_cli image -W -H -d", &args.folder),
+        ),
     ];
     rows.retain(|(name, command)| match missing(&command[0]) {
         None => true,
