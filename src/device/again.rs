@@ -37,9 +37,7 @@ impl Mounts {
     /// # Errors
     /// It is not there, or not the only one.
     pub fn again(&self, title: &str, dir: &Path) -> Result<(PathBuf, (u64, u64)), NotHere> {
-        let mounts = self.visible();
-        let mounts = mounts.filter(|mount| self.titled(mount).as_deref() == Some(title));
-        let mounts: Vec<&Mount> = mounts.collect();
+        let mounts: Vec<&Mount> = self.all_titled(title).collect();
         let devices: HashSet<_> = mounts.iter().map(|mount| mount.device).collect();
         if devices.len() > 1 {
             return Err(NotHere::Twice);
@@ -61,6 +59,16 @@ impl Mounts {
             why = NotHere::Gone;
         }
         Err(why)
+    }
+
+    /// True if a part of the file system with this title is mounted.
+    pub fn show_any_of(&self, title: &str) -> bool {
+        self.all_titled(title).next().is_some()
+    }
+
+    fn all_titled(&self, title: &str) -> impl Iterator<Item = &Mount> {
+        let mounts = self.visible();
+        mounts.filter(move |mount| self.titled(mount).as_deref() == Some(title))
     }
 
     /// The title of what is mounted there. Only file systems on disks are opened: others may not answer.
@@ -135,6 +143,8 @@ mod tests {
             assert_eq!(again(&mounts, dir), Err(NotHere::Gone), "{dir}");
         }
         assert_eq!(again(&mounts, "/music"), Err(NotHere::Unmounted));
+        assert!(mounts.show_any_of("nas:/data"), "a part of it is mounted");
+        assert!(!mounts.show_any_of("nas:/other"));
         let other = mounts.again("nas:/other", Path::new("/photos"));
         assert_eq!(other, Err(NotHere::Unmounted));
         let copy = table("8 1 0:8 /photos /elsewhere rw - nfs4 nas:/data rw\n");

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use seekless::catalog::wanted::{Entry, write};
-use seekless::device::{Mounts, NotHere};
+use seekless::device::Mounts;
 use seekless::engine::{Config, Root};
 
 use super::meant_as_file;
@@ -101,13 +101,13 @@ pub fn refuse_plugged(config: &Config) -> Result<(), Stop> {
                 Some(volume) if known.contains(&volume) => {
                     "another catalog is of the same file system: give only the newest"
                 }
-                Some(volume) => match mounts.again(volume, Path::new("/")) {
-                    Err(NotHere::Unmounted) => {
-                        known.push(volume);
-                        continue;
-                    }
-                    _ => "its file system is mounted here: give that path instead",
-                },
+                Some(volume) if mounts.show_any_of(volume) => {
+                    "its file system is mounted here: give that path instead"
+                }
+                Some(volume) => {
+                    known.push(volume);
+                    continue;
+                }
             };
             return refuse(format!(
                 "{}: it is a catalog: {why}",

@@ -223,3 +223,36 @@ fn volume_uuid(volume: &Volume) -> String {
     let output = output.expect("blkid is there");
     String::from_utf8_lossy(&output.stdout).trim().to_owned()
 }
+
+#[test]
+#[ignore = "needs root and loop devices"]
+fn a_subvolume_that_is_mounted_is_not_a_disk_in_a_drawer() {
+    let tree = Tree::new().folder("mounted");
+    let volume = Volume::on_loop("btrfs", 320, "");
+    let (top, mounted) = (volume.path(), tree.path("mounted"));
+    sh(&format!(
+        "btrfs -q subvolume create {}/photos",
+        top.display()
+    ));
+    fs::write(top.join("photos/f"), noise(1, 5000)).expect("written");
+    volume.unmount();
+    let image = volume.image();
+    let _mounted = Mounted::new(
+        &format!("-o loop,subvol=photos {}", image.display()),
+        mounted,
+    );
+    seekless(
+        tree.root(),
+        "catalog create --full --cache off -o c.parquet mounted",
+    )
+    .run()
+    .exits(0);
+    let run = seekless(
+        tree.root(),
+        "remove --yes --allow catalog --cache off c.parquet mounted",
+    )
+    .run();
+    run.exits(2)
+        .says("its file system is mounted here: give that path instead");
+    assert!(tree.path("mounted/f").exists());
+}
