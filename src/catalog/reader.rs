@@ -144,8 +144,8 @@ impl Catalog {
     }
 }
 
-/// The columns that stand for a disk.
-const OF_DISK: [&str; 18] = [
+/// The columns of a row, those that stand for a disk first. The others of a catalog are for other programs.
+pub const OF_ROW: [&str; 25] = [
     "volume",
     "kind",
     "dir",
@@ -164,11 +164,18 @@ const OF_DISK: [&str; 18] = [
     "digest",
     "digest_rule",
     "error",
+    "host",
+    "scan",
+    "mode",
+    "uid",
+    "gid",
+    "read_ns",
+    "verified_ns",
 ];
 
 impl Rows for Catalog {
     fn each(&self, take: &mut dyn FnMut(&Row<'_>)) -> io::Result<()> {
-        let read = Self::each(self, &OF_DISK, take);
+        let read = Self::each(self, &OF_ROW[..18], take);
         read.map_err(|error| match error {
             CatalogError::Io(error) => error,
             other => io::Error::other(other),

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use seekless::catalog::{Catalog, Kind, RootFacts, Row};
+use seekless::catalog::{Catalog, Kind, OF_ROW, RootFacts, Row};
 use seekless::report::escape::BadEscape;
 use seekless::report::escape::unescape;
 use seekless::tree::Unseen;
@@ -80,35 +80,6 @@ fn is_entry(row: &Row<'_>, path: &[u8]) -> bool {
     folder.is_some_and(|folder| folder == row.dir || folder.is_empty() && row.dir == b"/")
 }
 
-/// The columns of a row that stays.
-const COLUMNS: [&str; 25] = [
-    "host",
-    "volume",
-    "scan",
-    "kind",
-    "dir",
-    "name",
-    "target",
-    "size",
-    "allocated",
-    "mtime_ns",
-    "ctime_ns",
-    "inode",
-    "subvolume",
-    "links",
-    "mode",
-    "uid",
-    "gid",
-    "head",
-    "tail",
-    "sample_rule",
-    "digest",
-    "digest_rule",
-    "error",
-    "read_ns",
-    "verified_ns",
-];
-
 /// A catalog, and which of its rows stay.
 pub struct Kept {
     pub path: PathBuf,
@@ -141,7 +112,7 @@ impl Kept {
     ) -> io::Result<()> {
         let is_unseen = |row: &Row<'_>| gaps.0.iter().any(|gap| gap.is_above(row));
         let mut taken = Ok(());
-        let read = self.catalog.each(&COLUMNS, |row| {
+        let read = self.catalog.each(&OF_ROW, |row| {
             if taken.is_ok() && (self.stays(row) || is_unseen(row)) {
                 taken = take(row);
             }

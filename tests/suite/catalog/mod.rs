@@ -16,7 +16,7 @@ mod wanted;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use seekless::catalog::{Catalog, Kind, Row, WholeDigest};
+use seekless::catalog::{Catalog, Kind, OF_ROW, Row, WholeDigest};
 
 /// What a test asks of a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,37 +54,11 @@ impl From<&Row<'_>> for Entry {
     }
 }
 
-/// All columns that a row has.
-const COLUMNS: [&str; 22] = [
-    "volume",
-    "kind",
-    "dir",
-    "name",
-    "target",
-    "size",
-    "allocated",
-    "mtime_ns",
-    "ctime_ns",
-    "inode",
-    "subvolume",
-    "links",
-    "mode",
-    "uid",
-    "gid",
-    "head",
-    "tail",
-    "digest",
-    "digest_rule",
-    "error",
-    "read_ns",
-    "verified_ns",
-];
-
 /// The rows of a catalog by the path on the file system. Each path has one.
 fn entries(catalog: &Path) -> BTreeMap<Vec<u8>, Entry> {
     let catalog = Catalog::open(catalog).expect("a catalog");
     let mut entries = BTreeMap::new();
-    let read = catalog.each(&COLUMNS, |row| {
+    let read = catalog.each(&OF_ROW, |row| {
         let path = match (row.dir, row.name) {
             (dir, b"") => dir.to_owned(),
             (b"", name) => name.to_owned(),

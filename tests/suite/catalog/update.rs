@@ -4,10 +4,10 @@ use std::fs::{self, File};
 use std::path::Path;
 
 use seekless::catalog::wanted::{self, Want};
-use seekless::catalog::{Catalog, Facts, Row, Writer};
+use seekless::catalog::{Catalog, Facts, OF_ROW, Row, Writer};
 use seekless::units::{Bytes, counted};
 
-use super::{COLUMNS, entries};
+use super::entries;
 use crate::common::run::Run;
 use crate::common::volume::{Mounted, Volume, sh};
 use crate::common::{Tree, noise, seekless};
@@ -59,8 +59,7 @@ pub fn update(tree: &Tree, options: &str) -> Run {
 /// Hands over the rows of the catalog.
 fn rows(tree: &Tree, take: impl FnMut(&Row<'_>)) -> Facts {
     let catalog = Catalog::open(&tree.path("c.parquet")).expect("a catalog");
-    let columns = [&["host", "scan"], &COLUMNS[..]].concat();
-    catalog.each(&columns, take).expect("readable");
+    catalog.each(&OF_ROW, take).expect("readable");
     catalog.facts().clone()
 }
 

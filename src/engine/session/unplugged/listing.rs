@@ -39,10 +39,9 @@ pub struct Unplugged {
     digests: RowDigests,
     /// Files of which a digest of the whole is missing. They are in no class: no read of them will end.
     pub without_digest: Vec<FileIndex>,
-    /// The file systems, in the order of their device numbers.
+    /// The file systems by their numbers in the table, which are the first ones: the root, the name if it has one, and
+    /// the number of the subvolume.
     volumes: Vec<(u32, Option<String>, Option<i64>)>,
-    /// The number of the file systems in the table, by the same order.
-    numbers: Vec<DevIndex>,
 }
 
 /// What a catalog says of a content.
@@ -116,8 +115,7 @@ impl Unplugged {
 
     /// The name of the file system with this number.
     pub fn volume(&self, number: DevIndex) -> Option<&str> {
-        let at = self.numbers.iter().position(|known| *known == number)?;
-        self.volumes[at].1.as_deref()
+        self.volumes.get(usize::from(number))?.1.as_deref()
     }
 }
 
@@ -322,9 +320,8 @@ impl<'c> Listing<'c> {
             let volume = row.volume.map(str::to_owned);
             let place = (self.root, volume, row.subvolume);
             session.unplugged.volumes.push(place);
-            session.unplugged.numbers.push(number);
         }
-        Ok(session.unplugged.numbers[at])
+        Ok(DevIndex(at as u16))
     }
 
     /// The folder at this path on its file system; `None` if it is left out.
