@@ -200,7 +200,12 @@ impl Needs {
             let read_ns = i64::from_le_bytes(part.read_ns);
             known.read_ns = Some(known.read_ns.map_or(read_ns, |before| before.min(read_ns)));
             if part.is_content {
-                known.content = Some(ContentDigest::from_bytes(part.digest));
+                let content = ContentDigest::from_bytes(part.digest);
+                // Two subvolumes may have one number, and kernels before 6.10 do not tell them apart.
+                if known.content.is_some_and(|before| before != content) {
+                    return Known::default();
+                }
+                known.content = Some(content);
             } else {
                 let (halves, _) = part.digest.as_chunks::<16>();
                 known.head = Some(SampleDigest::from_bytes(halves[0]));
@@ -283,6 +288,21 @@ mod tests {
             let known = needs.of(&other).known;
             assert!(known.head.is_none() && known.content.is_none(), "{other:?}");
         }
+    }
+
+    #[test]
+    fn a_state_with_two_contents_says_nothing() {
+        let mut needs = Needs::from(Form::Full);
+        needs.know(&row());
+        let other = ContentDigest::from_bytes([4; 32]);
+        needs.know(&Row {
+            name: b"of another subvolume",
+            digest: Some(WholeDigest::Blake3(other)),
+            ..row()
+        });
+        needs.know_all();
+        let known = needs.of(&row()).known;
+        assert!(known.content.is_none() && known.head.is_none());
     }
 
     #[test]

@@ -26,7 +26,10 @@ def values(args):
     output = args.output or args.query
     if args.sites:
         with open(args.sites, newline="", encoding="utf-8") as lines:
-            sites = [f"({quoted(row['host'])}, {quoted(row['site'])})" for row in csv.DictReader(lines)]
+            rows = [[cell.strip() for cell in row] for row in csv.reader(lines) if row]
+        # The first line may be a header.
+        rows = rows[rows[:1] == [["host", "site"]] :]
+        sites = [f"({quoted(host)}, {quoted(site)})" for host, site in rows]
     return {
         "catalogs": quoted(args.catalogs),
         "output": quoted(output if "://" in output else os.path.abspath(output)),
@@ -43,7 +46,7 @@ def main(words=None):
     parser.add_argument("--catalogs", default="catalogs", help="folder or address with the catalogs")
     parser.add_argument("--output", help="folder or address of the result, which must not exist [default: QUERY]")
     parser.add_argument("--by", choices=["host", "volume"], default="host", help="where two copies count as two")
-    parser.add_argument("--sites", help="CSV file with the columns host and site: copies at one site count once")
+    parser.add_argument("--sites", help="file with lines of HOST,SITE: copies at one site count once")
     parser.add_argument("--copies", type=int, default=2, help="how many copies each content should have")
     parser.add_argument("--volume", default="", help="the volume that 'coverage' is of")
     args = parser.parse_args(words)

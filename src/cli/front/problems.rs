@@ -9,6 +9,7 @@ use std::sync::{Mutex, PoisonError};
 
 use seekless::action::{Code, Reason};
 use seekless::catalog::wanted::{Entry, Want};
+use seekless::catalog::{Kind, Row};
 use seekless::decide::Summary;
 use seekless::event::{Notice, Observer, Problem, ProblemKind, WantedFile};
 use seekless::units::count;
@@ -125,19 +126,22 @@ impl Observer for Listener {
     }
 
     fn wanted(&self, file: &WantedFile<'_>) {
-        // A disk without a name cannot be recognized.
-        if let (Ok(mut wanted), false) = (self.wanted.lock(), file.volume.is_empty()) {
-            wanted.push(Entry {
-                want: if file.is_whole {
-                    Want::Digest
-                } else {
-                    Want::Samples
-                },
-                size: file.size,
-                volume: file.volume.into(),
-                dir: file.dir.into(),
-                name: file.name.into(),
-            });
+        let want = if file.is_whole {
+            Want::Digest
+        } else {
+            Want::Samples
+        };
+        let row = Row {
+            kind: Kind::File,
+            // A disk without a name cannot be recognized.
+            volume: Some(file.volume).filter(|volume| !volume.is_empty()),
+            dir: file.dir,
+            name: file.name,
+            size: i64::try_from(file.size).ok(),
+            ..Row::default()
+        };
+        if let Ok(mut wanted) = self.wanted.lock() {
+            wanted.extend(Entry::of(want, &row));
         }
     }
 }

@@ -46,7 +46,9 @@ impl Places {
             let _call = current::call(&path);
             let real = real(&path);
             if !self.titles.contains_key(&st_dev) {
-                let title = self.title(&real).filter(|title| title.0 == st_dev);
+                // The path of the folder itself may be too long, or it may have gone.
+                let titled = |path: &Path| self.title(path).filter(|title| title.0 == st_dev);
+                let title = real.ancestors().find_map(titled);
                 let title = title.map(|(_, title)| title).unwrap_or_default();
                 self.titles.insert(st_dev, title);
             }

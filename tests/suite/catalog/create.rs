@@ -12,6 +12,7 @@ use seekless::event::{Notice, Observer, Problem};
 use seekless::tree::Special;
 
 use super::{Entry, entries};
+use crate::common::tree::Chain;
 use crate::common::{Tree, noise, seekless};
 
 /// Files of all lengths that matter, links, special files, empty ones, and a name that is no text.
@@ -323,4 +324,20 @@ fn what_the_cache_knows_is_not_read_again() {
     assert_eq!(bytes_read(&tree, Form::Full, 360), (long, [9, 4]));
     // What is known is in the catalog.
     assert_eq!(bytes_read(&tree, Form::Quick, 480), (0, [9, 4]));
+}
+
+#[test]
+fn a_folder_too_deep_for_a_path_is_on_the_file_system_of_those_above() {
+    let tree = Tree::new().file("near/f", "1").folder("deep");
+    let chain = Chain::new(&tree.path("deep"), &"n".repeat(250), 30);
+    chain.write("f", b"1");
+    let volumes = ["near", "deep"].map(|folder| {
+        let line = format!("catalog create --cache off -o c.parquet {folder}");
+        seekless(tree.root(), &line).run().exits(0);
+        let volumes = entries(&tree.path("c.parquet"))
+            .into_values()
+            .map(|entry| entry.volume);
+        volumes.collect::<Vec<_>>()
+    });
+    assert_eq!(volumes[0], volumes[1]);
 }

@@ -44,6 +44,44 @@ fn a_wrong_list_of_sites_is_refused() {
     run.exits(2).says("--volume");
 }
 
+/// Prints the sites that a job reads from a file.
+const SITES_OF_JOB: &str = "
+import argparse, sys, types
+sql = types.ModuleType('pyspark.sql')
+sql.SparkSession = None
+sys.modules.update({'pyspark': types.ModuleType('pyspark'), 'pyspark.sql': sql})
+job = {'__name__': 'job'}
+exec(open(sys.argv[1]).read(), job)
+no = dict(catalogs='c', output='o', by='host', copies=2, volume='', query='sets')
+print(job['values'](argparse.Namespace(sites=sys.argv[2], **no))['sites'])
+";
+
+#[test]
+#[ignore = "needs pyarrow and duckdb of PyPI, which .ci/run installs"]
+fn a_job_reads_the_lists_of_sites_that_a_query_reads() {
+    let Some(python) = python() else { return };
+    let rows = "nas1, it's\n\nnas2,b\\c\n";
+    let tree = Tree::new()
+        .file("bare.csv", rows)
+        .file("headed.csv", format!("host,site\n{rows}"));
+    let job = seekless(tree.root(), "fleet job").run().exits(0);
+    tree.write("job.py", &job.stdout);
+    for list in ["bare.csv", "headed.csv"] {
+        let mut command = Command::new(&python);
+        command
+            .args(["-c", SITES_OF_JOB])
+            .arg(tree.path("job.py"))
+            .arg(tree.path(list));
+        let output = command.output().expect("python runs");
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert_eq!(
+            said.trim(),
+            r"('nas1', 'it\'s'), ('nas2', 'b\\c')",
+            "{output:?}"
+        );
+    }
+}
+
 #[test]
 #[ignore = "needs pyarrow and duckdb of PyPI, which .ci/run installs"]
 fn answers_of_random_fleets_are_those_of_brute_force() {

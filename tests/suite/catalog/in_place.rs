@@ -13,6 +13,7 @@ use super::update::rewrite;
 use crate::common::limits::{Rng, seed};
 use crate::common::run::json_name;
 use crate::common::scene::{Perform, Scene};
+use crate::common::tree::Chain;
 use crate::common::{Run, Tree, noise, rounds, seekless};
 
 /// Sets of files, each with all its names.
@@ -653,4 +654,16 @@ fn depth_and_exit_code_count_for_catalogs_too() {
     fs::remove_file(tree.path("here/f")).expect("removed");
     let line = "find --cache off --exit-code -d 1 disk.parquet here";
     seekless(tree.root(), line).run().exits(1);
+}
+
+#[test]
+fn what_no_list_can_name_is_in_none() {
+    let tree = Tree::new().file("disk/f", "1").file("here/f", "2");
+    let chain = Chain::new(&tree.path("disk"), &"n".repeat(250), 30);
+    chain.write("g", b"3");
+    catalog(&tree, "--metadata", "disk");
+    find(&tree, "--wanted list disk.parquet here");
+    let listed = wanted(&tree.path("list"));
+    let names = listed.iter().map(|(_, path)| path.ends_with(b"/disk/f"));
+    assert_eq!(names.collect::<Vec<_>>(), [true], "{listed:?}");
 }
