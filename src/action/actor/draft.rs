@@ -169,8 +169,8 @@ impl Actor {
             };
             return Err(code.into());
         }
-        let has_copy = !step.is_alike && step.carried_to.is_none() && step.recorded.is_none();
-        if has_copy && keeper.stat.size != victim.stat.size {
+        let compares_bytes = !step.is_alike && step.carried_to.is_none() && step.recorded.is_none();
+        if compares_bytes && keeper.stat.size != victim.stat.size {
             let shorter = keeper.stat.size.min(victim.stat.size);
             return Err(Reason::differs(shorter));
         }

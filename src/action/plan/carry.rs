@@ -93,8 +93,8 @@ impl<'a> Carrying<'a> {
             ));
         };
         let path = join(folder, &place);
-        let names = self.groups.sidecars(first.group.key).iter();
-        if let Some(there) = names.into_iter().find(|it| it.eq_ignore_ascii_case(&place)) {
+        let mut names = self.groups.sidecars(first.group.key).iter();
+        if let Some(there) = names.find(|it| it.eq_ignore_ascii_case(&place)) {
             return Err(Reason::place_taken(&join(folder, there)));
         }
         // Whatever has the name: a folder, too.

@@ -325,15 +325,9 @@ impl Groups {
         });
         let halves: Vec<live::Half> = halves.collect();
         let keys = live::keys(&halves, |film| self.hasher.hash_one((folder, film)));
-        for ((key, ..), _) in members
-            .iter()
-            .zip(&keys)
-            .filter(|((key, ..), told)| key != *told)
-        {
-            self.parted.insert(*key);
-        }
         for ((key, role, name), told) in members.iter_mut().zip(keys) {
             if *key != told {
+                self.parted.insert(*key);
                 *key = told;
                 self.tell(folder, name, told, *role);
             }

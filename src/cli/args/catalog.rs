@@ -56,7 +56,7 @@ pub struct CreateArgs {
 
     /// Write the catalog to FILE [default: standard output]
     ///
-    /// seekless refuses to replace a file that is neither empty nor an earlier result of seekless.
+    /// seekless refuses to replace a file that is neither empty nor a catalog.
     #[arg(short = 'o', long, value_name = "FILE", help_heading = "Output")]
     pub output: Option<PathBuf>,
 
@@ -70,26 +70,8 @@ pub struct CreateArgs {
     #[command(flatten)]
     pub filter: FilterArgs,
 
-    /// Set the number of threads, as in 'find --threads'
-    #[arg(
-        long,
-        value_name = "[DEVICE:]N[,N]|hdd|ssd",
-        help_heading = "How to read disks"
-    )]
-    pub threads: Vec<Override>,
-
-    /// Keep the cache in DIR, use none (off), or ignore times of change (mtime), as in 'find --cache'
-    #[arg(long, value_name = "DIR|off|mtime", help_heading = "How to read disks")]
-    pub cache: Vec<PathBuf>,
-
     #[command(flatten)]
-    pub reads: ReadArgs,
-
-    #[command(flatten)]
-    pub talk: TalkArgs,
-
-    #[command(flatten)]
-    pub config: ConfigArgs,
+    pub disks: DiskArgs,
 }
 
 #[derive(Args, Clone, Debug)]
@@ -111,6 +93,13 @@ pub struct UpdateArgs {
     #[arg(short = 'o', long, value_name = "OUT", help_heading = "Output")]
     pub output: Option<PathBuf>,
 
+    #[command(flatten)]
+    pub disks: DiskArgs,
+}
+
+/// How disks are read for a catalog, and what is said meanwhile.
+#[derive(Args, Clone, Debug)]
+pub struct DiskArgs {
     /// Set the number of threads, as in 'find --threads'
     #[arg(
         long,

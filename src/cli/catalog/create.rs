@@ -17,7 +17,7 @@ use crate::cli::terminal::exit::{Exit, Stop, refuse};
 
 /// Reads what is asked for, writes the catalog, and says what it holds.
 pub fn create(args: CreateArgs) -> Result<Exit, Stop> {
-    let run = begin(args.talk, args.reads.patience(), |around| {
+    let run = begin(args.disks.talk, args.disks.reads.patience(), |around| {
         resolve(args, around)
     })?;
     let made = make(&run, &mut Needs::from(run.facts.form))?;
@@ -38,8 +38,8 @@ fn resolve(args: CreateArgs, around: &mut Environment<'_>) -> Result<Making, Sto
         return refuse("a catalog of what? Name a disk or a folder");
     }
     let roots = roots.into_iter();
-    let mut config = args.reads.config();
-    config.overrides.rows = args.threads;
+    let mut config = args.disks.reads.config();
+    config.overrides.rows = args.disks.threads;
     Ok(Making {
         facts: Facts {
             form: args.depth.form().unwrap_or(Form::Quick),
@@ -47,12 +47,12 @@ fn resolve(args: CreateArgs, around: &mut Environment<'_>) -> Result<Making, Sto
             ..Facts::new(engine::host_name(), rfc3339(around.started_ns()))
         },
         output: args.output,
-        is_quiet: args.talk.quiet,
+        is_quiet: args.disks.talk.quiet,
         config: Config {
             roots: roots.map(PathBuf::from).map(Root::from).collect(),
             filter: filter_spec(&args.filter, true, around)?.build()?,
             one_file_system: args.one_file_system,
-            cache: cache(&args.cache)?,
+            cache: cache(&args.disks.cache)?,
             ..config
         },
         kept: None,

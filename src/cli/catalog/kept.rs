@@ -91,11 +91,6 @@ pub struct Kept {
 }
 
 impl Kept {
-    /// The roots that are not here.
-    pub fn roots(&self) -> impl Iterator<Item = RootFacts> {
-        self.away.iter().cloned()
-    }
-
     /// True if a row is of something that is not looked at again.
     pub fn stays(&self, row: &Row<'_>) -> bool {
         !self.here.iter().any(|place| place.holds(row))

@@ -105,7 +105,9 @@ fn write(
     });
     let kept = run.kept.iter();
     let mut facts = Facts {
-        roots: roots.chain(kept.flat_map(Kept::roots)).collect(),
+        roots: roots
+            .chain(kept.flat_map(|kept| kept.away.clone()))
+            .collect(),
         ..run.facts.clone()
     };
     let taken = place.lock().unwrap_or_else(PoisonError::into_inner).take();

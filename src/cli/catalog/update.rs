@@ -40,7 +40,7 @@ struct Update {
 
 /// Looks at the disks of a catalog again, and writes what has become of them.
 pub fn update(args: UpdateArgs) -> Result<Exit, Stop> {
-    let mut run = begin(args.talk, args.reads.patience(), |around| {
+    let mut run = begin(args.disks.talk, args.disks.reads.patience(), |around| {
         resolve(args, around)
     })?;
     let made = make(&run.making, &mut run.needs)?;
@@ -79,7 +79,7 @@ fn resolve(args: UpdateArgs, around: &mut Environment<'_>) -> Result<Update, Sto
     }
     let form = args.depth.form().unwrap_or(facts.form);
     let mut needs = Needs::from(form);
-    let (mut here, mut config) = (Vec::new(), args.reads.config());
+    let (mut here, mut config) = (Vec::new(), args.disks.reads.config());
     for (_, path, id, place) in roots.here {
         config.roots.push(Root {
             id: Some(id),
@@ -114,14 +114,14 @@ fn resolve(args: UpdateArgs, around: &mut Environment<'_>) -> Result<Update, Sto
     };
     know(&kept, &mut needs)?;
     let to_read = needs.to_read();
-    if around.stderr.is_terminal && !args.talk.quiet && to_read.files > 0 {
+    if around.stderr.is_terminal && !args.disks.talk.quiet && to_read.files > 0 {
         console::line(&format!(
             "To read of what is wanted: {} ({}); then what is new or changed.",
             counted(to_read.files, "file", "files"),
             Bytes(to_read.bytes)
         ));
     }
-    config.overrides.rows = args.threads;
+    config.overrides.rows = args.disks.threads;
     let making = Making {
         facts: Facts {
             form,
@@ -129,12 +129,12 @@ fn resolve(args: UpdateArgs, around: &mut Environment<'_>) -> Result<Update, Sto
             ..Facts::new(engine::host_name(), rfc3339(around.started_ns()))
         },
         output: Some(args.output.unwrap_or(args.catalog)),
-        is_quiet: args.talk.quiet,
+        is_quiet: args.disks.talk.quiet,
         config: Config {
             filter: filter_spec(&created.filter, true, around)?.build()?,
             // A catalog says where to look: nobody typed what else is mounted there.
             one_file_system: true,
-            cache: cache(&args.cache)?,
+            cache: cache(&args.disks.cache)?,
             ..config
         },
         kept: Some(kept),
