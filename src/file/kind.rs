@@ -38,9 +38,9 @@ const EXTENSIONS: &[(Option<Kind>, Option<Role>, &[&str])] = &[
         Some(Kind::Image),
         Some(Role::Raw),
         &[
-            "3fr", "arw", "cr2", "cr3", "crw", "dcr", "dng", "erf", "iiq", "kdc", "mef", "mos",
-            "mrw", "nef", "nrw", "orf", "pef", "raf", "raw", "rw2", "rwl", "sr2", "srf", "srw",
-            "x3f",
+            "3fr", "arw", "cr2", "cr3", "crw", "dcr", "dng", "eip", "erf", "fff", "gpr", "iiq",
+            "kdc", "mef", "mos", "mrw", "nef", "nrw", "orf", "pef", "raf", "raw", "rw2", "rwl",
+            "sr2", "srf", "srw", "x3f",
         ],
     ),
     (
@@ -56,9 +56,9 @@ const EXTENSIONS: &[(Option<Kind>, Option<Role>, &[&str])] = &[
         Some(Kind::Video),
         Some(Role::Film),
         &[
-            "3g2", "3gp", "asf", "avi", "divx", "dv", "f4v", "flv", "insv", "m2ts", "m2v", "m4v",
-            "mkv", "mod", "mov", "mp", "mp4", "mpe", "mpeg", "mpg", "mts", "mv", "mxf", "ogm",
-            "ogv", "qt", "rm", "rmvb", "tod", "ts", "vob", "webm", "wmv",
+            "360", "3g2", "3gp", "asf", "avi", "braw", "divx", "dv", "f4v", "flv", "insv", "m2ts",
+            "m2v", "m4v", "mkv", "mod", "mov", "mp", "mp4", "mpe", "mpeg", "mpg", "mts", "mv",
+            "mxf", "ogm", "ogv", "qt", "rm", "rmvb", "tod", "ts", "vob", "webm", "wmv",
         ],
     ),
     // The small copy of a film that cameras make, and what a drone or somebody says in it.

@@ -78,8 +78,7 @@ impl Groups {
         let Some(Member { stem, role }) = Member::of(name) else {
             return false;
         };
-        let dots = (0..stem.len()).rev().filter(|&at| stem[at] == b'.');
-        let stems = [&stem[..]].into_iter().chain(dots.map(|dot| &stem[..dot]));
+        let stems = [&stem[..]].into_iter().chain(shorter(&stem));
         let mut keys = stems.map(|stem| self.key(folder, stem));
         let first = keys.find(|key| self.groups.contains_key(key));
         role == Role::Sidecar && first == Some(key) && !self.parted.contains(&key)
@@ -267,8 +266,8 @@ impl Groups {
         members.extend(told);
     }
 
-    /// Moves sidecars that nothing else has the stem of to the photo or film whose stem theirs begins with, up to a dot:
-    /// `film.en.srt` to `film.mkv`.
+    /// Moves sidecars that nothing else has the stem of to the photo or film that has a shorter one: `film.en.srt` to
+    /// `film.mkv`, `a_01.cr2.xmp` to `a.cr2`.
     fn tell_lone(&mut self, folder: &[u8], members: &mut [Named]) {
         let mains = members.iter().filter(|member| member.1 != Role::Sidecar);
         let mains: HashSet<u64> = mains.map(|member| member.0).collect();
@@ -279,9 +278,8 @@ impl Groups {
             let Some(Member { stem, .. }) = Member::of(name).filter(|_| !mains.is_empty()) else {
                 continue;
             };
-            let dots = (0..stem.len()).rev().filter(|&at| stem[at] == b'.');
-            let mut shorter = dots.map(|dot| self.key(folder, &stem[..dot]));
-            if let Some(main) = shorter.find(|key| mains.contains(key)) {
+            let mut keys = shorter(&stem).map(|stem| self.key(folder, stem));
+            if let Some(main) = keys.find(|key| mains.contains(key)) {
                 *key = main;
                 self.tell(folder, name, main, *role);
             }
@@ -349,4 +347,15 @@ impl Groups {
     fn key(&self, folder: &[u8], stem: &[u8]) -> u64 {
         self.hasher.hash_one((folder, stem.to_ascii_lowercase()))
     }
+}
+
+/// The stems that the photo of a lone sidecar may have: without words behind a dot, the longest first, and without the
+/// number that darktable gives a second edit (`_01`).
+fn shorter(stem: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let dots = (0..stem.len()).rev().filter(|&at| stem[at] == b'.');
+    let edited = stem.split_last_chunk::<3>().filter(|(_, number)| {
+        matches!(number, [b'_', tens, ones] if tens.is_ascii_digit() && ones.is_ascii_digit())
+    });
+    dots.map(|dot| &stem[..dot])
+        .chain(edited.map(|(stem, _)| stem))
 }

@@ -6,10 +6,11 @@ use crate::common::Tree;
 use crate::common::stage::Stage;
 
 /// Pictures and films; see `src/file/kind.rs`.
-const PHOTOS: &str = "3fr arw cr2 cr3 crw dcr dng erf iiq kdc mef mos mrw nef nrw orf pef raf raw rw2 rwl sr2 srf srw \
-    x3f ai apng avif bmp exr gif heic heif hif ico insp jfif jp2 jpe jpeg jpg jxl pcx pgm png pnm ppm psb psd svg svgz \
-    tga tif tiff webp xcf 3g2 3gp asf avi divx dv f4v flv insv m2ts m2v m4v mkv mod mov mp mp4 mpe mpeg mpg mts mv \
-    mxf ogm ogv qt rm rmvb tod ts vob webm wmv";
+const PHOTOS: &str = "\
+    3fr arw cr2 cr3 crw dcr dng eip erf fff gpr iiq kdc mef mos mrw nef nrw orf pef raf raw rw2 rwl sr2 srf srw x3f \
+    ai apng avif bmp exr gif heic heif hif ico insp jfif jp2 jpe jpeg jpg jxl pcx pgm png pnm ppm psb psd svg svgz \
+    tga tif tiff webp xcf 360 3g2 3gp asf avi braw divx dv f4v flv insv m2ts m2v m4v mkv mod mov mp mp4 mpe mpeg mpg \
+    mts mv mxf ogm ogv qt rm rmvb tod ts vob webm wmv";
 const SIDECARS: &str = "aae acr dop lrv on1 pp3 srt thm vrd wav xmp";
 
 const ACTIONS: [&str; 3] = ["remove -y", "remove -y --trash", "move -y --to ../out"];
@@ -57,7 +58,7 @@ fn every_photo_and_its_sidecar_stay_together() {
             }
         }
     }
-    assert_eq!(number, 89 * 11 * 2, "each extension of the table");
+    assert_eq!(number, 94 * 11 * 2, "each extension of the table");
     let before = stage.names();
     stage.run("remove -y --reference a a b").exits(0);
     assert!(stage.names() == before, "torn by a reference");

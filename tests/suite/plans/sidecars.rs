@@ -128,6 +128,23 @@ fn what_belongs_to_an_edited_photo_follows_it_to_its_original() {
 }
 
 #[test]
+fn a_second_edit_belongs_to_its_photo() {
+    for (a, expected) in [
+        ("1.CR2, 1.CR2.xmp, 1_01.CR2.xmp", true),
+        ("1.jpg, 1_12.jpg.xmp", true),
+        ("1.jpg, 1_1.jpg.xmp", false),
+        ("1.jpg, 1_001.xmp", false),
+        ("1.jpg, 2_01.jpg.xmp", false),
+    ] {
+        assert_eq!(is_bound(a), expected, "{a}");
+    }
+    // A photo of that name is what the sidecar is about.
+    let stage = library(["1.jpg, 1_01.jpg, 1_01.jpg.xmp", "1.jpg", ""]);
+    stage.run("remove -y --reference b a").exits(0);
+    assert_eq!(in_a(&stage), 2);
+}
+
+#[test]
 fn the_option_that_treats_files_one_by_one_is_named_once() {
     let stage = library(["1.HEIC, 1.AAE", "1.HEIC", "1.AAE"]);
     let run = stage
