@@ -6,6 +6,7 @@
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -54,6 +55,8 @@ struct Row {
 /// A mounted file system.
 struct Disk {
     point: PathBuf,
+    /// The folder to which it writes some time later.
+    source: Option<PathBuf>,
     is_read_only: bool,
     _guard: Box<dyn Any>,
 }
@@ -63,6 +66,7 @@ impl Disk {
     fn at(point: PathBuf, guard: impl Any) -> Self {
         Self {
             point,
+            source: None,
             is_read_only: false,
             _guard: Box::new(guard),
         }
@@ -81,7 +85,12 @@ fn shown_with(what: Shown, options: &str) -> Disk {
 
 /// A cache that writes at once, so that what was written is at rest.
 fn rclone_with_cache() -> Disk {
-    shown_with(Shown::RcloneCached, "--vfs-write-back 0s")
+    let shows = Shows::with_options(Shown::RcloneCached, "--vfs-write-back 0s");
+    let source = Some(shows.source());
+    Disk {
+        source,
+        ..Disk::at(shows.point(), shows)
+    }
 }
 
 /// A pool that shows which names are one file.
@@ -116,6 +125,7 @@ fn archive(mount: &str) -> Disk {
     let mounted = Mounted::by(&line, path("point"));
     Disk {
         point: path("point"),
+        source: None,
         is_read_only: true,
         _guard: Box::new((mounted, top)),
     }
@@ -133,9 +143,7 @@ const CONTENTS: [(&str, usize, usize); 4] = [
 const VICTIMS: usize = 7;
 
 fn fill(point: &Path) {
-    for folder in ["keep", "copies/deep"] {
-        fs::create_dir_all(point.join(folder)).expect("a folder");
-    }
+    make_folders(point);
     for (name, size, copies) in CONTENTS {
         let content = noise(size as u64, size);
         write(&point.join("keep").join(name), &content, 0);
@@ -145,6 +153,30 @@ fn fill(point: &Path) {
         }
     }
     write(&point.join("copies/only here"), b"nowhere else", 9);
+}
+
+/// Makes folders in which something can be made. lowntfs-3g gives a new folder the inode number of a removed one. As long
+/// as the removed one is open somewhere, the kernel takes the new one for it: nothing can be made in it (ENOENT).
+fn make_folders(point: &Path) {
+    let make = || {
+        for folder in ["keep", "copies/deep"] {
+            let inner = point.join(folder).join("inner");
+            fs::create_dir_all(&inner)?;
+            fs::remove_dir(&inner)?;
+        }
+        Ok::<_, io::Error>(())
+    };
+    let start = Instant::now();
+    while let Err(error) = make() {
+        assert!(
+            start.elapsed() < Duration::from_secs(20),
+            "a folder: {error}"
+        );
+        for folder in ["copies/deep", "copies", "keep"] {
+            let _ = fs::remove_dir(point.join(folder));
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
 }
 
 /// A file with a time of its own, also of those that hold every second second only.
@@ -165,14 +197,28 @@ fn write(path: &Path, content: &[u8], number: u64) {
     utimensat(CWD, path, &times, AtFlags::empty()).expect("a time");
 }
 
-/// Waits until a cache has written everything: no name and no time changes any more.
+/// Waits until a cache has written everything: no name and no time changes any more, and the folder behind it has the
+/// same files. rclone gives a name back that was removed while it wrote the file.
 fn rest(disk: &Disk) {
     let start = Instant::now();
+    let is_written = |shown: &Picture| {
+        let Some(source) = &disk.source else {
+            return true;
+        };
+        shown.iter().all(|(name, seen)| {
+            let path = source.join(name);
+            seen.file.as_ref().is_none_or(|(time, content)| {
+                let metadata = fs::metadata(&path);
+                metadata.is_ok_and(|now| now.mtime() * 1_000_000_000 + now.mtime_nsec() == *time)
+                    && fs::read(&path).is_ok_and(|now| now == *content)
+            })
+        })
+    };
     let mut seen = picture(disk, EXACT);
     while start.elapsed() < Duration::from_secs(20) {
         std::thread::sleep(Duration::from_millis(300));
         let now = picture(disk, EXACT);
-        if now == seen {
+        if now == seen && is_written(&now) {
             return;
         }
         seen = now;
