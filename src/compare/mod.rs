@@ -125,12 +125,21 @@ impl<'t> Comparison<'t> {
                 obstacles.push(Remark::Side(side, unseen));
             }
         }
+        // What a catalog may have of the first side is left open there: the others tell no more, but for trash folders.
+        let is_told = question.one_way
+            && sides.first().is_some_and(|side| side.unanswered == 0)
+            && !tree.has_trash();
         for (number, side) in (0..).zip(&sides) {
             if side.files.count == 0 {
-                obstacles.push(Remark::NoFiles(number));
+                if is_found && number > 0 {
+                    notes.push(Remark::NoFiles(number));
+                } else {
+                    obstacles.push(Remark::NoFiles(number));
+                }
             }
             if side.unanswered > 0 {
-                if is_found && number > 0 && side.doubtful == 0 {
+                let is_seen = is_found && side.doubtful == 0;
+                if number > 0 && (is_seen || is_told && side.of_catalogs == side.unanswered) {
                     notes.push(Remark::Unanswered(number, side.unanswered));
                 } else {
                     obstacles.push(Remark::Unanswered(number, side.unanswered));

@@ -44,6 +44,8 @@ pub struct Side {
     pub unanswered: u64,
     /// Of these, what changed during the run or may be the same file as one of another side.
     pub doubtful: u64,
+    /// Of these, files of which a catalog knows too little.
+    pub of_catalogs: u64,
     /// Files that are on the others only as further names of themselves.
     pub one_copy: u64,
 }
@@ -62,9 +64,11 @@ impl Side {
         }
     }
 
-    fn add_unanswered(&mut self, is_doubtful: bool) {
+    fn add_unanswered(&mut self, mut reasons: impl Iterator<Item = Option<Unseen>> + Clone) {
+        let is_of_catalog = |reason: Option<Unseen>| reason.is_some_and(Unseen::is_of_catalog);
         self.unanswered += 1;
-        self.doubtful += u64::from(is_doubtful);
+        self.of_catalogs += u64::from(reasons.clone().all(is_of_catalog));
+        self.doubtful += u64::from(reasons.any(is_doubtful));
     }
 }
 
@@ -77,7 +81,7 @@ pub fn of(marks: &Marks<'_, '_>, entries: &[Vec<ComparedEntry>]) -> Side {
         match entry.place {
             EntryPlace::Name(name) => add_name(&mut sums, marks, entry, name),
             EntryPlace::Other(at) => match tree.other(at).kind {
-                EntryKind::Unseen(unseen) => sums.add_unanswered(is_doubtful(Some(*unseen))),
+                EntryKind::Unseen(unseen) => sums.add_unanswered([Some(*unseen)].into_iter()),
                 _ => sums.add_other(is_there),
             },
             EntryPlace::EmptyFolder(_) | EntryPlace::Folder(..) => sums.add_other(is_there),
@@ -94,7 +98,7 @@ fn add_name(sums: &mut Side, marks: &Marks<'_, '_>, entry: &ComparedEntry, name:
         return;
     }
     sums.files.add(size);
-    let mut open = entry.others().filter_map(|(_, mark)| match mark {
+    let open = entry.others().filter_map(|(_, mark)| match mark {
         Mark::Unanswered(reason) => Some(reason),
         _ => None,
     });
@@ -106,7 +110,7 @@ fn add_name(sums: &mut Side, marks: &Marks<'_, '_>, entry: &ComparedEntry, name:
     } else if open.clone().next().is_none() {
         sums.only.add(size);
     } else {
-        sums.add_unanswered(open.any(is_doubtful));
+        sums.add_unanswered(open);
     }
 }
 

@@ -98,11 +98,19 @@ impl Unseen {
             Self::Unreadable
                 | Self::Unanswered
                 | Self::OtherUnanswered
+                | Self::OnlySize
+                | Self::Probable
                 | Self::OtherFileSystem
                 | Self::PseudoFileSystem
                 | Self::Trash
                 | Self::TooMany
         )
+    }
+
+    /// True for files that may be equal to files elsewhere, of which a catalog knows too little. Each file that could
+    /// be equal to it is left open, too, unless another one is its match.
+    pub fn is_of_catalog(self) -> bool {
+        matches!(self, Self::OnlySize | Self::Probable)
     }
 
     /// What these words say; that it cannot be read if they are no words of this.

@@ -85,13 +85,13 @@ fn random(rng: &mut Rng) -> Tree {
     tree
 }
 
-fn catalog(tree: &Tree, form: &str, folder: &str) {
+pub fn catalog(tree: &Tree, form: &str, folder: &str) {
     let line = format!("catalog create {form} --cache off -o {folder}.parquet {folder}");
     seekless(tree.root(), &line).run().exits(0);
 }
 
 /// The folder is unplugged: nothing can look at it any more.
-fn unplug(tree: &Tree, folder: &str) {
+pub fn unplug(tree: &Tree, folder: &str) {
     fs::rename(
         tree.path(folder),
         tree.path(format!("{folder} in a drawer")),
@@ -436,10 +436,18 @@ fn with_copies_here(form: &str) -> Tree {
 
 /// The catalog is of a file system that is not mounted.
 fn of_another_disk(tree: &Tree, catalog: &str) {
-    const UUID: &str = "00000000-1111-2222-3333-444444444444";
+    of_disk(tree, catalog, "00000000-1111-2222-3333-444444444444", "nas");
+}
+
+/// The catalog is of the file system with this UUID, and was made long ago on this host.
+pub fn of_disk(tree: &Tree, catalog: &str, uuid: &'static str, host: &str) {
     fs::rename(tree.path(catalog), tree.path("c.parquet")).expect("moved");
-    let named = |facts: &mut Facts| facts.roots[0].volume = Some(UUID.to_owned());
-    rewrite(tree, named, |row| row.volume = Some(UUID));
+    let named = |facts: &mut Facts| {
+        facts.roots[0].volume = Some(uuid.to_owned());
+        facts.host = host.to_owned();
+        facts.scan = "2026-01-01T00:00:00Z".to_owned();
+    };
+    rewrite(tree, named, |row| row.volume = Some(uuid));
     fs::rename(tree.path("c.parquet"), tree.path(catalog)).expect("moved");
 }
 

@@ -6,6 +6,7 @@ mod fleet;
 mod in_place;
 mod kept;
 mod lists;
+mod one_way;
 mod readers;
 mod recognised;
 mod tree;

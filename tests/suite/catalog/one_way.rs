@@ -1,0 +1,95 @@
+//! Is all of a folder in the catalogs of several hosts and disks?
+
+use super::in_place::{catalog, of_disk, unplug};
+use crate::common::{Run, Tree, noise, seekless};
+
+const UUIDS: [&str; 3] = ["0000-0001", "0000-0002", "0000-0003"];
+
+/// A folder, and the catalogs of a disk of each host, none of which is plugged in.
+fn fleet(tree: Tree, forms: [(&str, &str); 3]) -> Tree {
+    for (uuid, (host, form)) in UUIDS.into_iter().zip(forms) {
+        catalog(&tree, form, host);
+        unplug(&tree, host);
+        of_disk(&tree, &format!("{host}.parquet"), uuid, host);
+    }
+    tree
+}
+
+fn one_way(tree: &Tree, catalogs: &str) -> Run {
+    seekless(tree.root(), &format!("compare --one-way here {catalogs}")).run()
+}
+
+const ALL: &str = "nas1.parquet nas2.parquet nas3.parquet";
+
+/// No catalog has all of it, and the quick one may have more.
+fn spread() -> Tree {
+    let tree = Tree::new()
+        .copies(["here/a", "nas1/x/a", "nas3/a"], noise(1, 50_000))
+        .copies(["here/b", "nas2/b", "nas3/other/b"], noise(2, 50_000))
+        .copies(["nas2/more", "nas3/more"], noise(3, 50_000))
+        .file("nas3/of its size", noise(4, 50_000));
+    fleet(
+        tree,
+        [("nas1", "--full"), ("nas2", "--full"), ("nas3", "--quick")],
+    )
+}
+
+#[test]
+fn digests_in_any_of_them_are_enough_whatever_others_may_have() {
+    let tree = spread();
+    one_way(&tree, "nas1.parquet").exits(1);
+    let run = one_way(&tree, "nas1.parquet nas2.parquet").exits(0);
+    for host in ["nas1", "nas2"] {
+        let said = run.stderr_text();
+        let line = format!("{host}.parquet: read as a catalog (full, made ");
+        let line = said.lines().find(|it| it.contains(&line));
+        let age = format!(" days ago on {host})");
+        assert!(line.is_some_and(|it| it.ends_with(&age)), "{run}");
+    }
+    one_way(&tree, ALL).exits(0).says(
+        "Note: nas3.parquet: 3 entries could not be compared; this does not change the answer.",
+    );
+}
+
+#[test]
+fn what_is_only_probably_there_is_an_open_question() {
+    let tree = spread();
+    let run = one_way(&tree, "nas1.parquet nas3.parquet").exits(2);
+    let text = run.stdout_text();
+    assert!(text.contains("b (in here): probably equal"), "{run}");
+    let tree = tree.file("here/c", "lacking");
+    one_way(&tree, "nas1.parquet nas3.parquet").exits(2);
+}
+
+#[test]
+fn what_none_has_is_lacking_whatever_catalogs_may_have_of_the_rest() {
+    let tree = spread().file("here/c", "lacking");
+    one_way(&tree, "nas1.parquet nas2.parquet").exits(1);
+    let run = one_way(&tree, ALL).exits(1);
+    assert!(run.stdout_text().contains("c\n"), "{run}");
+    // In a trash, it is no copy; and a catalog may have it elsewhere.
+    let lost = noise(5, 50_000);
+    let tree = Tree::new()
+        .copies(["here/a", "nas1/a"], noise(1, 50_000))
+        .copies(["here/b", "nas2/.Trash-0/files/b", "nas3/b"], lost);
+    let forms = [("nas1", "--full"), ("nas2", "--full"), ("nas3", "--quick")];
+    one_way(&fleet(tree, forms), ALL).exits(2);
+}
+
+#[test]
+fn a_catalog_without_files_spoils_nothing() {
+    let tree = Tree::new()
+        .copies(["here/a", "nas1/a"], noise(1, 50_000))
+        .folder("nas2")
+        .file("nas3/b", "1");
+    let forms = [
+        ("nas1", "--full"),
+        ("nas2", "--full"),
+        ("nas3", "--metadata"),
+    ];
+    let tree = fleet(tree, forms);
+    one_way(&tree, ALL).exits(0);
+    one_way(&tree, "nas2.parquet")
+        .exits(2)
+        .says("no files to compare");
+}
