@@ -143,6 +143,7 @@ impl Text {
                 self.name(&mut text, number, nth, name);
             }
         }
+        text.extend(ambiguous(set));
         self.apart(out, &text)
     }
 
@@ -249,15 +250,8 @@ impl Report for Text {
             let more = count((all - shown) as u64);
             writeln!(out, "      {faint}… and {more} more{plain}")?;
         }
-        let numbered = (1..).zip(&set.members);
-        let ambiguous = numbered.filter(|(_, member)| member.ambiguous);
-        let ambiguous: Vec<String> = ambiguous.map(|(number, _)| number.to_string()).collect();
-        if !ambiguous.is_empty() {
-            let which = ambiguous.join(", ");
-            let said = format!("{which} may be one file: the file system cannot tell them apart");
-            self.comment(out, &said)?;
-        }
-        Ok(())
+        let said = ambiguous(set);
+        said.map_or(Ok(()), |said| self.comment(out, &said))
     }
 
     fn end(&mut self, out: &mut dyn Write, summary: &Summary) -> io::Result<()> {
@@ -291,6 +285,17 @@ pub const HEADER: &[u8] = b"header: ";
 
 /// Tells a digest that was not computed in this run.
 pub const CACHED: &str = " (cached)";
+
+/// The files of a set that may be one.
+fn ambiguous(set: &DuplicateSet) -> Option<String> {
+    let numbered = (1..).zip(&set.members);
+    let which = numbered.filter(|(_, member)| member.ambiguous);
+    let which: Vec<String> = which.map(|(number, _)| number.to_string()).collect();
+    (!which.is_empty()).then(|| {
+        let which = which.join(", ");
+        format!("{which} may be one file: the file system cannot tell them apart")
+    })
+}
 
 fn mark(set: &DuplicateSet) -> &'static str {
     if set.cached { CACHED } else { "" }

@@ -342,6 +342,41 @@ fn the_disk_beside_its_own_catalog_is_no_second_copy() {
     }
 }
 
+/// Two catalogs of one disk: nothing is a copy of itself.
+#[test]
+fn a_file_is_not_probably_equal_to_itself() {
+    let tree = Tree::new()
+        .file("disk/a", noise(1, 50_000))
+        .file("disk/b", noise(2, 60_000))
+        .copies(["disk/c", "disk/d"], noise(3, 70_000));
+    for (form, name) in [
+        ("--quick", "quick"),
+        ("--metadata", "sizes"),
+        ("--full", "full"),
+    ] {
+        catalog(&tree, form, "disk");
+        of_another_disk(&tree, "disk.parquet");
+        let place = tree.path(format!("{name}.parquet"));
+        fs::rename(tree.path("disk.parquet"), place).expect("moved");
+    }
+    unplug(&tree, "disk");
+    let alone = find(&tree, "--wanted list quick.parquet");
+    let probable = |run: &Run| sets(run, "probable").len();
+    assert_eq!(probable(&alone), 1, "{alone}");
+    assert_eq!(wanted(&tree.path("list")).len(), 2);
+    let run = find(&tree, "--wanted list quick.parquet full.parquet");
+    assert_eq!(probable(&run), 1, "{run}");
+    run.never_says("only their sizes are known");
+    assert_eq!(wanted(&tree.path("list")).len(), 2);
+    let run = seekless(tree.root(), "find --cache off quick.parquet full.parquet");
+    let text = run.run().stdout_text();
+    assert!(text.contains("# 1, 2, 3, 4 may be one file"), "{text}");
+    // Of a set that may be one file nothing is open but its two files.
+    let run = find(&tree, "--wanted list sizes.parquet full.parquet");
+    run.says("2 files of catalogs may be equal to others");
+    assert_eq!(wanted(&tree.path("list")).len(), 2);
+}
+
 #[test]
 fn a_catalog_of_several_folders_keeps_their_paths_apart() {
     let tree = Tree::new()

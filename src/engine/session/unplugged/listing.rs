@@ -117,6 +117,15 @@ impl Unplugged {
     pub fn volume(&self, number: DevIndex) -> Option<&str> {
         self.volumes.get(usize::from(number))?.1.as_deref()
     }
+
+    /// True if these numbers are of one file system that has a name, as two catalogs saw it.
+    pub fn are_one(&self, one: DevIndex, other: DevIndex) -> bool {
+        let place = |number| self.volumes.get(usize::from(number));
+        let (Some((_, name, subvolume)), Some(other)) = (place(one), place(other)) else {
+            return false;
+        };
+        name.is_some() && (name, subvolume) == (&other.1, &other.2)
+    }
 }
 
 impl Session<'_> {

@@ -196,7 +196,8 @@ impl Session<'_> {
 
     /// The sets of files that are probably equal. What has to be read of catalogs' files goes to the observer.
     pub(in crate::engine::session) fn probable_sets(&mut self) -> Vec<Vec<FileIndex>> {
-        let candidates = self.candidates();
+        let mut candidates = self.candidates();
+        candidates.retain(|it| !self.is_one_file(&it.files));
         self.tell_wanted(&candidates);
         let mut sets = Vec::new();
         for Candidates { files, unseen } in candidates {
@@ -210,6 +211,17 @@ impl Session<'_> {
             }
         }
         sets
+    }
+
+    /// True if these are one file, as several catalogs saw it: never are there two of its number.
+    fn is_one_file(&self, files: &[FileIndex]) -> bool {
+        let file_table = self.machine.file_table();
+        let volume = |file| file_table.volume(file);
+        files.windows(2).all(|pair| {
+            let [one, other] = [pair[0], pair[1]];
+            file_table.ino(one) == file_table.ino(other)
+                && self.unplugged.are_one(volume(one), volume(other))
+        })
     }
 
     /// True if a catalog has a file without a digest of the whole.
