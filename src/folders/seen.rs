@@ -31,6 +31,7 @@ pub struct Seen<'t> {
     noise: Vec<u32>,
     gaps: Vec<Gap>,
     unidentified: u64,
+    uncounted: u64,
 }
 
 /// Something that was left out, or whose content is not known.
@@ -56,10 +57,12 @@ impl<'t> Seen<'t> {
             noise: Vec::new(),
             gaps: gaps_of_roots(run),
             unidentified: 0,
+            uncounted: 0,
         };
         // Files of several names have one content.
         let mut alone = HashMap::new();
         let mut folders = Vec::new();
+        let mut bytes: u64 = 0;
         for folder in 0..run.folder_count() {
             for other in run.others_in(folder) {
                 match other.kind {
@@ -85,12 +88,20 @@ impl<'t> Seen<'t> {
                         seen.noise.push(name);
                         continue;
                     }
+                    // So no sum of sizes is too large, whatever a catalog says.
+                    _ if bytes.checked_add(size).is_none() => {
+                        let why = "more bytes than can be counted";
+                        seen.add_gap(folder, run.name(name), why);
+                        seen.uncounted += 1;
+                        continue;
+                    }
                     Class::Set(set) => Content(set),
                     Class::Alone => *alone.entry(file).or_insert_with(|| {
                         seen.sizes.push(0);
                         Content(seen.sizes.len() as u32 - 1)
                     }),
                 };
+                bytes += size;
                 seen.sizes[content.0 as usize] = size;
                 seen.names.push(name);
                 seen.contents.push(content);
@@ -122,6 +133,11 @@ impl<'t> Seen<'t> {
     /// they are copies.
     pub fn unidentified(&self) -> u64 {
         self.unidentified
+    }
+
+    /// Number of names whose files would make a sum of sizes too large.
+    pub fn uncounted(&self) -> u64 {
+        self.uncounted
     }
 
     /// The folders, and all their entries.

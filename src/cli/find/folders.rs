@@ -157,12 +157,24 @@ fn drive(
     let written = written.and_then(|()| place.finish());
     written.map_err(|error| error.ends(Some(exit)))?;
     let mut lines = Vec::new();
-    if seen.unidentified() > 0 {
-        lines.push(format!(
-            "INCOMPLETE: {} be the same as others, seen through two mounts, so their folders were not fully seen.",
-            counted(seen.unidentified(), "file may", "files may"),
-        ));
-        exit = exit.worse(Exit::SomeLeft);
+    let may_be = counted(seen.unidentified(), "file may", "files may");
+    let are_out = counted(seen.uncounted(), "file is", "files are");
+    for (files, why) in [
+        (
+            seen.unidentified(),
+            format!("{may_be} be the same as others, seen through two mounts"),
+        ),
+        (
+            seen.uncounted(),
+            format!("{are_out} left out, since the sizes of all have no sum below 2^64"),
+        ),
+    ] {
+        if files > 0 {
+            lines.push(format!(
+                "INCOMPLETE: {why}, so their folders were not fully seen."
+            ));
+            exit = exit.worse(Exit::SomeLeft);
+        }
     }
     if !run.args.talk.quiet {
         let reported = answer.entries.iter().map(|entry| entry.folders.len());

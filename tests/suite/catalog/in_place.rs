@@ -6,8 +6,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use seekless::action::{ActionKind, Code, Outcome, Raw, Reason, Recorded};
+use seekless::catalog::Facts;
 use seekless::catalog::wanted::{Want, read};
-use seekless::catalog::{Facts, Form, Row, Writer};
 
 use super::update::rewrite;
 use crate::common::limits::{Rng, seed};
@@ -283,47 +283,6 @@ fn what_needs_the_disk_itself_is_refused() {
         .run()
         .exits(2);
     run.says("disk.parquet: cannot read this catalog");
-}
-
-/// A catalog with these places of files, as no seekless writes it.
-fn made(path: &Path, places: &[(&[u8], &[u8])]) {
-    let mut file = fs::File::create(path).expect("created");
-    let facts = Facts {
-        form: Form::Full,
-        ..Facts::new("host".to_owned(), "2026-01-01T00:00:00Z".to_owned())
-    };
-    let mut writer = Writer::new(&mut file, facts).expect("begun");
-    for (dir, name) in places {
-        let row = Row {
-            kind: seekless::catalog::Kind::File,
-            dir,
-            name,
-            size: Some(1),
-            ..Row::default()
-        };
-        writer.row(&row).expect("written");
-    }
-    writer.finish().expect("ended");
-}
-
-#[test]
-fn a_row_that_names_no_place_on_a_disk_is_damage() {
-    let tree = Tree::new().file("here/a", "1");
-    for (dir, name) in [
-        (&b"/a/../.."[..], &b"passwd"[..]),
-        (b"/a//b", b"x"),
-        (b"/a/.", b"x"),
-        (b"/a", b".."),
-        (b"/a", b"b/c"),
-        (b"/a\0b", b"x"),
-    ] {
-        made(&tree.path("c.parquet"), &[(b"/a", b"fine"), (dir, name)]);
-        let run = seekless(tree.root(), "find --cache off c.parquet here")
-            .run()
-            .exits(2);
-        run.says("c.parquet: cannot read this catalog")
-            .says("a row of this catalog names no place on a disk");
-    }
 }
 
 #[test]
@@ -642,22 +601,6 @@ fn files_of_two_catalogs_are_two_whatever_their_numbers() {
         .run()
         .exits(1);
     assert!(sets(&find(&tree, "one.parquet two.parquet"), "sets").is_empty());
-}
-
-#[test]
-fn of_a_damaged_catalog_no_row_counts() {
-    let tree = Tree::new().copies(["disk/f", "here/f"], noise(1, 5000));
-    catalog(&tree, "--full", "disk");
-    let path = tree.path("disk.parquet");
-    let mut bytes = fs::read(&path).expect("read");
-    bytes[4..600].fill(0xAA);
-    fs::write(&path, bytes).expect("written");
-    for command in ["find --cache off", "compare --one-way", "folders"] {
-        let run = seekless(tree.root(), &format!("{command} disk.parquet here"))
-            .run()
-            .exits(2);
-        run.says("disk.parquet: cannot read this catalog");
-    }
 }
 
 #[test]

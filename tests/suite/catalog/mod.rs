@@ -3,6 +3,7 @@
 mod create;
 mod cut_short;
 mod fleet;
+mod hostile;
 mod in_place;
 mod kept;
 mod lists;
