@@ -13,6 +13,11 @@ pub enum CatalogError {
     /// It is something else.
     #[error("it is no catalog of seekless")]
     NoCatalog,
+    /// It has the columns of one.
+    #[error(
+        "it has the columns of a catalog, but another program wrote it: its footer does not say what it is of"
+    )]
+    Rewritten,
     /// A later version wrote it.
     #[error("it has schema {0}, which a newer version of seekless reads")]
     Newer(u32),

@@ -19,6 +19,9 @@ use super::schema::{COLUMNS, KEY, MOST, ROWS};
 /// Bytes of a footer: that of some hundred million rows.
 const FOOTER: u64 = 32 << 20;
 
+/// Bytes at the start of a footer in which our schema lies.
+const SCHEMA_BYTES: usize = 8 << 10;
+
 /// The bytes at both ends of a Parquet file.
 const MAGIC: &[u8; 4] = b"PAR1";
 
@@ -72,13 +75,13 @@ impl Catalog {
         file.read_exact_at(&mut footer, footer_start)?;
         // Another program's file may have any schema.
         if !footer.windows(KEY.len()).any(|part| part == KEY.as_bytes()) {
-            return Err(CatalogError::NoCatalog);
+            return Err(without_key(&footer));
         }
         if !is_flat(&footer, 2 * COLUMNS.len()) {
             return Err(damaged("its schema is another one"));
         }
         let metadata = decoded(|| Ok(ParquetMetaDataReader::decode_metadata(&footer)?))?;
-        let facts = facts(&metadata)?;
+        let facts = facts(&metadata)?.ok_or_else(|| without_key(&footer))?;
         check(&metadata)?;
         Ok(Self {
             file,
@@ -183,16 +186,33 @@ impl Rows for Catalog {
     }
 }
 
-fn facts(metadata: &ParquetMetaData) -> Result<Facts, CatalogError> {
+fn facts(metadata: &ParquetMetaData) -> Result<Option<Facts>, CatalogError> {
     let pairs = metadata.file_metadata().key_value_metadata();
     let mut pairs = pairs.into_iter().flatten();
     let facts = pairs.find(|pair| pair.key == KEY);
-    let facts = facts.and_then(|it| it.value.as_ref());
-    let facts = serde_json::from_str::<Facts>(facts.ok_or(CatalogError::NoCatalog)?);
+    let Some(facts) = facts.and_then(|it| it.value.as_ref()) else {
+        return Ok(None);
+    };
+    let facts = serde_json::from_str::<Facts>(facts);
     let facts = facts.map_err(|_| damaged("its footer does not say what it is of"))?;
     match facts.schema {
-        SCHEMA => Ok(facts),
+        SCHEMA => Ok(Some(facts)),
         newer => Err(CatalogError::Newer(newer)),
+    }
+}
+
+/// What a Parquet file is of which the footer says nothing of seekless.
+fn without_key(footer: &[u8]) -> CatalogError {
+    // The schema comes first: each name behind its length.
+    let schema = &footer[..footer.len().min(SCHEMA_BYTES)];
+    let has = |name: &str| {
+        let name = [&[name.len() as u8], name.as_bytes()].concat();
+        schema.windows(name.len()).any(|part| part == name)
+    };
+    if COLUMNS.iter().all(|(name, _)| has(name)) {
+        CatalogError::Rewritten
+    } else {
+        CatalogError::NoCatalog
     }
 }
 

@@ -39,6 +39,13 @@ pub fn root(path: PathBuf) -> Result<Root, Stop> {
     let catalog = match Catalog::open(&path) {
         Ok(catalog) => catalog,
         Err(CatalogError::NoCatalog) => return Ok(Root::from(path)),
+        Err(error @ CatalogError::Rewritten) => {
+            let path_text = console::path(&path);
+            console::complain(format_args!(
+                "{path_text}: read as an ordinary file: {error}"
+            ));
+            return Ok(Root::from(path));
+        }
         Err(error) => {
             return refuse(format!(
                 "{}: cannot read this catalog: {error}",
