@@ -20,6 +20,26 @@ pub trait Observer: Send + Sync {
 
     /// A file of a catalog that has to be read before it can be compared, when its disk is plugged in.
     fn wanted(&self, _file: &WantedFile<'_>) {}
+
+    /// What will be read of files that are wanted, and then of others, if an earlier catalog is brought up to date.
+    fn to_read(&self, _wanted: Amount, _others: Amount) {}
+}
+
+/// Files, and bytes of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Amount {
+    /// Number of files.
+    pub files: u64,
+    /// Bytes.
+    pub bytes: u64,
+}
+
+impl Amount {
+    /// Adds a file.
+    pub fn add(&mut self, bytes: u64) {
+        self.files += 1;
+        self.bytes = self.bytes.saturating_add(bytes);
+    }
 }
 
 /// A file of a catalog, and how much of it has to be read.

@@ -30,7 +30,7 @@ pub use column::silence_decoder;
 #[cfg(feature = "catalog")]
 pub use error::CatalogError;
 pub use facts::{Counts, Facts, Form, RootFacts};
-pub use needs::{Amount, Known, Need, Needs, SHORT};
+pub use needs::{Known, Need, Needs, SHORT};
 #[cfg(feature = "catalog")]
 pub use reader::{Catalog, OF_ROW};
 pub use row::{Kind, Row, Rows, WholeDigest};

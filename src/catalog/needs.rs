@@ -11,9 +11,6 @@ use crate::hash::{ContentDigest, SampleDigest};
 /// take more room than one digest and say less.
 pub const SHORT: u64 = 32 << 10;
 
-/// Bytes of both samples of a file.
-const SAMPLES: u64 = 2 * 4096;
-
 /// How much to read of each file, by a form for all of them, the rows of an earlier catalog and wanted lists.
 #[derive(Debug, Default)]
 pub struct Needs {
@@ -21,7 +18,8 @@ pub struct Needs {
     /// In the order of their keys once all are there.
     parts: Vec<Part>,
     wanted: HashMap<[u8; 16], Wanted>,
-    to_read: Amount,
+    /// There is an earlier catalog.
+    is_update: bool,
 }
 
 /// What is needed of a file.
@@ -46,23 +44,6 @@ pub struct Known {
     pub content: Option<ContentDigest>,
     /// The start of the earliest run that read any of it, nanoseconds since 1970; `None` if this one does.
     pub read_ns: Option<i64>,
-}
-
-/// Files, and bytes of them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Amount {
-    /// Number of files.
-    pub files: u64,
-    /// Bytes.
-    pub bytes: u64,
-}
-
-impl Amount {
-    /// Adds a file.
-    pub fn add(&mut self, bytes: u64) {
-        self.files += 1;
-        self.bytes = self.bytes.saturating_add(bytes);
-    }
 }
 
 /// Either digest of a row, in 57 bytes: a key for the file in its state, and when it was read.
@@ -100,19 +81,12 @@ impl Needs {
         wanted.want = wanted.want.max(want);
     }
 
-    /// Takes a row of the earlier catalog, after all that is wanted.
+    /// Takes a row of the earlier catalog.
     pub fn know(&mut self, row: &Row<'_>) {
         let content = match row.digest {
             Some(WholeDigest::Blake3(digest)) => Some(digest),
             _ => None,
         };
-        if let Some(wanted) = self.wanted_of(row) {
-            let is_whole = wanted.want == Want::Digest || row.bytes() <= SHORT;
-            let bytes = if is_whole { row.bytes() } else { SAMPLES };
-            if content.is_none() && (is_whole || row.head.is_none() || row.tail.is_none()) {
-                self.to_read.add(bytes);
-            }
-        }
         let (Some(key), Some(read_ns)) = (state(row), row.read_ns) else {
             return;
         };
@@ -137,6 +111,7 @@ impl Needs {
 
     /// Ends the rows of the earlier catalog.
     pub fn know_all(&mut self) {
+        self.is_update = true;
         self.parts.sort_unstable();
     }
 
@@ -166,14 +141,9 @@ impl Needs {
         }
     }
 
-    /// The form of files that no list names, if every file is treated like this.
+    /// The form of all files if there is no earlier catalog.
     pub fn of_all(&self) -> Option<Form> {
-        (self.parts.is_empty() && self.wanted.is_empty()).then_some(self.form)
-    }
-
-    /// What is to be read of the wanted files of the earlier catalog, if they are unchanged.
-    pub fn to_read(&self) -> Amount {
-        self.to_read
+        (!self.is_update).then_some(self.form)
     }
 
     /// The number of wanted files, and of those that were found.
@@ -311,12 +281,7 @@ mod tests {
         for want in [Want::Samples, Want::Digest, Want::Samples] {
             needs.want(&Entry::of(want, &row()).expect("a file"));
         }
-        let bare = Row {
-            digest: None,
-            ..row()
-        };
-        needs.know(&bare);
-        assert_eq!((needs.to_read().files, needs.to_read().bytes), (1, 100_000));
+        needs.know_all();
         let changes: [fn(&mut Row<'static>); 4] = [
             |row| row.name = b"b",
             |row| row.dir = b"/",

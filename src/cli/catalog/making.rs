@@ -4,9 +4,10 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use seekless::catalog::{Amount, Facts, Needs, RootFacts, Writer};
+use seekless::catalog::{Facts, Needs, RootFacts, Writer};
 use seekless::decide::Summary;
 use seekless::engine::{self, Config, Control, Entries};
+use seekless::event::Amount;
 use seekless::report::escape::escape;
 use seekless::units::{Bytes, counted};
 
@@ -59,6 +60,9 @@ fn drive(
     listener: &Listener,
 ) -> Result<Made, Stop> {
     let roots = run.config.roots.len();
+    if run.is_quiet {
+        listener.be_quiet();
+    }
     let mut failed = None;
     let made = engine::inventory(&run.config, needs, listener, control, |entries| {
         // An empty catalog would say that there is nothing, and replace one that knows more.

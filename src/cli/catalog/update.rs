@@ -113,14 +113,6 @@ fn resolve(args: UpdateArgs, around: &mut Environment<'_>) -> Result<Update, Sto
         away: roots.away,
     };
     know(&kept, &mut needs)?;
-    let to_read = needs.to_read();
-    if around.stderr.is_terminal && !args.disks.talk.quiet && to_read.files > 0 {
-        console::line(&format!(
-            "To read of what is wanted: {} ({}); then what is new or changed.",
-            counted(to_read.files, "file", "files"),
-            Bytes(to_read.bytes)
-        ));
-    }
     config.overrides.rows = args.disks.threads;
     let making = Making {
         facts: Facts {

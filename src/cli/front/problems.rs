@@ -11,8 +11,8 @@ use seekless::action::{Code, Reason};
 use seekless::catalog::wanted::{Entry, Want};
 use seekless::catalog::{Kind, Row};
 use seekless::decide::Summary;
-use seekless::event::{Notice, Observer, Problem, ProblemKind, WantedFile};
-use seekless::units::count;
+use seekless::event::{Amount, Notice, Observer, Problem, ProblemKind, WantedFile};
+use seekless::units::{Bytes, count, counted};
 
 use crate::cli::terminal::console;
 use crate::cli::terminal::exit::Exit;
@@ -26,6 +26,8 @@ pub struct Listener {
     gave_up: AtomicBool,
     missed_ignore_file: AtomicBool,
     problem_limit: ProblemLimit,
+    /// Only problems are of interest.
+    is_quiet: AtomicBool,
     links: Mutex<Vec<PathBuf>>,
     wanted: Mutex<Vec<Entry>>,
 }
@@ -39,9 +41,15 @@ impl Listener {
             gave_up: AtomicBool::default(),
             missed_ignore_file: AtomicBool::default(),
             problem_limit: ProblemLimit::new(tracing::enabled!(tracing::Level::INFO)),
+            is_quiet: AtomicBool::default(),
             links: Mutex::default(),
             wanted: Mutex::default(),
         }
+    }
+
+    /// Says nothing but problems.
+    pub fn be_quiet(&self) {
+        self.is_quiet.store(true, Ordering::Relaxed);
     }
 
     /// The symbolic links that were found, if the search tells of them.
@@ -122,6 +130,23 @@ impl Observer for Listener {
     fn link(&self, path: PathBuf) {
         if let Ok(mut links) = self.links.lock() {
             links.push(path);
+        }
+    }
+
+    fn to_read(&self, wanted: Amount, others: Amount) {
+        let files = |amount: Amount, kind| {
+            format!(
+                "{} that {kind} ({})",
+                counted(amount.files, "file", "files"),
+                Bytes(amount.bytes)
+            )
+        };
+        if !self.is_quiet.load(Ordering::Relaxed) {
+            console::line(&format!(
+                "To read: {}, then {}.",
+                files(wanted, "are wanted"),
+                files(others, "are new or changed")
+            ));
         }
     }
 

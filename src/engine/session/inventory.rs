@@ -6,8 +6,9 @@
 use std::mem;
 
 use crate::cache::{FileState, Row, is_settled};
-use crate::catalog::{Amount, Form, Kind, Known, Need, Needs, Row as CatalogRow, SHORT};
+use crate::catalog::{Form, Kind, Known, Need, Needs, Row as CatalogRow, SHORT};
 use crate::decide::{Unread, Want};
+use crate::event::Amount;
 use crate::file::FileIndex;
 use crate::hash::{ContentDigest, Digest};
 
@@ -106,37 +107,41 @@ impl<'n> Inventory<'n> {
 }
 
 impl Session<'_> {
-    /// Requests what the files lack that were found since the last call. If some are wanted first, that is after all
-    /// names were found, and the others come when those are read.
+    /// Requests what the files lack that were found since the last call. If there is an earlier catalog, that is after
+    /// all names were found; those that are wanted come first, and the others when these are read.
     pub fn request_inventory(&mut self) {
         let Some(inventory) = &mut self.inventory else {
             return;
         };
-        if let Some(needs) = inventory.needs.take() {
-            if !self.arrivals.scan_done {
-                inventory.needs = Some(needs);
-                return;
-            }
-            self.look_up_needs(needs);
+        if !self.arrivals.scan_done && inventory.needs.is_some() {
+            return;
         }
-        let found = |it: &mut Inventory<'_>| mem::take(&mut it.found);
-        let found = self.inventory.as_mut().map(found);
-        self.request_files(found.unwrap_or_default());
+        let found = mem::take(&mut inventory.found);
+        let found = match inventory.needs.take() {
+            Some(needs) => self.look_up_needs(needs, found),
+            None => {
+                self.recall(&found);
+                found
+            }
+        };
+        found.into_iter().for_each(|file| self.ask_for_rest(file));
         if self.arrivals.scan_done && self.reads.scheduler.is_idle() {
             let later = |it: &mut Inventory<'_>| mem::take(&mut it.later);
-            let later = self.inventory.as_mut().map(later);
-            self.request_files(later.unwrap_or_default());
+            let later = self.inventory.as_mut().map(later).unwrap_or_default();
+            later.into_iter().for_each(|file| self.ask_for_rest(file));
         }
     }
 
-    /// Asks what is needed of all files, under each of their names.
-    fn look_up_needs(&mut self, needs: &mut Needs) {
+    /// Asks what is needed of all files, under each of their names, and tells how much is to be read. Returns those that
+    /// are wanted; the others come later.
+    fn look_up_needs(&mut self, needs: &mut Needs, found: Vec<FileIndex>) -> Vec<FileIndex> {
         let Some(mut inventory) = self.inventory.take() else {
-            return;
+            return found;
         };
         let mut places = Places::look();
         let file_table = self.machine.file_table();
-        for file in mem::take(&mut inventory.found) {
+        let (mut wanted, mut later) = (Vec::new(), Vec::new());
+        for file in found {
             let state = FileState::of(file, file_table);
             let it = &mut inventory.files[file.0 as usize];
             for (dir, name) in file_table.names(file) {
@@ -161,20 +166,41 @@ impl Session<'_> {
                     it.learn(&need.known);
                 }
             }
-            if it.need.is_wanted {
-                inventory.found.push(file);
+            let these = if it.need.is_wanted {
+                &mut wanted
             } else {
-                inventory.later.push(file);
-            }
+                &mut later
+            };
+            these.push(file);
         }
         needs.forget();
         self.inventory = Some(inventory);
+        self.recall(&wanted);
+        self.recall(&later);
+        self.observer
+            .to_read(self.to_read(&wanted), self.to_read(&later));
+        if let Some(inventory) = &mut self.inventory {
+            inventory.later = later;
+        }
+        wanted
     }
 
-    fn request_files(&mut self, files: Vec<FileIndex>) {
+    /// What has to be read of these files.
+    fn to_read(&self, files: &[FileIndex]) -> Amount {
+        let mut amount = Amount::default();
+        for &file in files {
+            if let Some(want) = self.lacks(file) {
+                amount.add(want.bytes(self.machine.file_table().size(file)));
+            }
+        }
+        amount
+    }
+
+    /// Looks up what the cache knows of files.
+    fn recall(&mut self, files: &[FileIndex]) {
         let answers = self.cached.cache.as_ref().is_some_and(|it| it.can_answer());
         let mut row = Row::default();
-        for file in files {
+        for &file in files {
             let is_known = answers && self.lookup(file, &mut row).is_some();
             if let (true, Some(inventory)) = (is_known, &mut self.inventory) {
                 let size = row.state.size;
@@ -193,7 +219,6 @@ impl Session<'_> {
                     });
                 }
             }
-            self.ask_for_rest(file);
         }
     }
 

@@ -119,6 +119,44 @@ pub fn read(wanted: (u64, u64), others: (u64, u64)) -> String {
     )
 }
 
+/// What an update says that it will read.
+fn to_read(wanted: (u64, u64), others: (u64, u64)) -> String {
+    let files = |number| counted(number, "file", "files");
+    format!(
+        "To read: {} that are wanted ({}), then {} that are new or changed ({}).",
+        files(wanted.0),
+        Bytes(wanted.1),
+        files(others.0),
+        Bytes(others.1)
+    )
+}
+
+#[test]
+#[ignore = "needs root and loop devices"]
+fn before_an_update_reads_it_says_how_much_of_what_is_wanted_and_of_what_changed() {
+    let tree = Tree::new();
+    let volume = disk("ext4");
+    create(&tree, "-o c.parquet", &[&volume.path()]);
+    settle(&tree);
+    fs::write(volume.path().join("new"), noise(11, 40_000)).expect("written");
+    want(&tree, &[(Want::Digest, "b")]);
+    let run = update(&tree, "--wanted list.csv").exits(0);
+    run.says(&to_read((1, 200_000), (1, 2 * 4096)));
+    settle(&tree);
+    update(&tree, "").exits(0).says(&to_read((0, 0), (0, 0)));
+    // Every file, by a form that reads more.
+    create(&tree, "--metadata -o c.parquet", &[&volume.path()]);
+    let run = update(&tree, "--full").exits(0);
+    let said = run.stderr_text();
+    let words = "To read: 0 files that are wanted (0 B), then 6 files";
+    let (before, after) = said.split_once(words).expect("an estimate");
+    assert!(
+        !before.contains("Read ") && after.contains("and 6 files"),
+        "{run}"
+    );
+    update(&tree, "-q").exits(0).never_says("To read");
+}
+
 #[test]
 #[ignore = "needs root and loop devices"]
 fn only_what_is_wanted_is_read_wherever_the_disk_is_mounted() {
