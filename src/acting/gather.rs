@@ -87,7 +87,10 @@ fn origin(header: Option<&Header>) -> Origin {
         return unknown;
     };
     let folder = path(&header.folder);
+    let catalogs = header.catalogs.iter();
+    let catalogs = catalogs.filter_map(|it| header.roots.get(it.root as usize));
     let origin = Origin {
+        reported_catalogs: catalogs.map(|root| folder.join(path(root))).collect(),
         folder: folder.is_absolute().then_some(folder),
         not_after_ns: Some(header.started_ns),
         isolate: header.options.isolate,

@@ -101,6 +101,7 @@ reasons! {
     Outside "outside" Rule "outside the folders that may be changed";
     Older "older" Rule "older than the files that may be changed";
     InCatalog "in-catalog" Rule "in a catalog of {what}; not compared";
+    OnlyInCatalog "only-in-catalog" Rule "is only in a catalog";
     SamePath "same-path" Rule "below the same given path";
     ByRule "keep-rule" Rule "{what}";
     Chosen "chosen" Rule "chosen";

@@ -45,7 +45,8 @@ impl<'a> Carrying<'a> {
         let names = |goes: bool| {
             let files = set.files.iter().filter(move |file| match &file.fate {
                 Fate::Act { .. } => goes,
-                Fate::Keep(_) => !goes,
+                // Nothing can be put into a catalog.
+                Fate::Keep(_) => !goes && file.recorded.is_none(),
                 Fate::Leave(_) | Fate::Carry(_) => false,
             });
             let names = files.flat_map(|file| file.names.iter().map(move |name| (file, name)));

@@ -86,8 +86,14 @@ impl Groups {
 
     /// Finds the groups of all names of a set.
     pub fn look(&mut self, set: &mut SetPlan) {
-        for name in set.files.iter_mut().flat_map(|file| &mut file.names) {
-            name.group = self.group(name).map(Box::new);
+        for file in &mut set.files {
+            for name in &mut file.names {
+                let group = match &file.recorded {
+                    Some(recorded) => self.of_catalog(&recorded.copy.0),
+                    None => self.group(name),
+                };
+                name.group = group.map(Box::new);
+            }
         }
         if set.is_ordered {
             self.order(set);
@@ -137,6 +143,20 @@ impl Groups {
             listed: [above.unwrap_or_default(), &main].concat(),
             facts,
             is_sidecar: role == Role::Sidecar && richness != u32::MAX,
+            lets_file_come: false,
+        })
+    }
+
+    /// The group of a file in a catalog, by its own name: its folder cannot be listed.
+    fn of_catalog(&self, copy: &[u8]) -> Option<Group> {
+        let Member { stem, role } = Member::of(bare(copy))?;
+        Some(Group {
+            key: self.key(parent(copy), &stem),
+            richness: 1,
+            main: copy.to_vec(),
+            listed: copy.to_vec(),
+            facts: Default::default(),
+            is_sidecar: role == Role::Sidecar,
             lets_file_come: false,
         })
     }

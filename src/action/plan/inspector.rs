@@ -130,6 +130,11 @@ impl Inspector {
                 // The mark stands before the first name.
                 let marked = is_marked && nth == 0;
                 let mut path = self.absolute(listed);
+                if self.origin.is_of_catalog(&path) {
+                    let why = Code::OnlyInCatalog.into();
+                    set.left.push(LeftName { path, why });
+                    continue;
+                }
                 current::ask_about(&path);
                 let looked = self.real(&path).and_then(|real| {
                     path.clone_from(&real);

@@ -51,6 +51,8 @@ pub struct Origin {
     /// The given paths that are catalogs, by their numbers, each with the time of its scan: copies that only they know
     /// count as copies that stay.
     pub catalogs: HashMap<u32, (PathBuf, String)>,
+    /// The absolute paths of the catalogs that a report is of: their files are only there.
+    pub reported_catalogs: Vec<PathBuf>,
     /// The searched paths.
     pub(crate) roots: Option<HashMap<PathBuf, u32>>,
     /// The numbers of the given paths that are files, in order.
@@ -130,6 +132,13 @@ impl Origin {
             Ok(_) => self.given_files[0],
             Err(_) => root,
         }
+    }
+
+    /// True if a report found this absolute path in a catalog.
+    pub(super) fn is_of_catalog(&self, path: &[u8]) -> bool {
+        let path = Path::new(std::ffi::OsStr::from_bytes(path));
+        let mut catalogs = self.reported_catalogs.iter();
+        catalogs.any(|catalog| path.starts_with(catalog))
     }
 
     /// The number of the innermost given path that contains this real path, as in a search.

@@ -251,6 +251,10 @@ pub fn typed(reason: &Reason) -> String {
     let (words, more) = match reason.code {
         Code::Outside => ("not in an --only-under folder", ""),
         Code::Older => ("older than --newer", ""),
+        Code::OnlyInCatalog => (
+            same,
+            " (a search with --allow catalog lets it count, --from does not)",
+        ),
         Code::SamePath => (same, " (--isolate)"),
         Code::Managed => (same, " (--allow managed includes it)"),
         Code::NoReference => ("has no copy in a --reference folder", ""),

@@ -494,6 +494,42 @@ fn copies_in_a_catalog_count_if_that_is_allowed_and_undo_brings_the_others_back(
     assert_eq!(names(&tree, "here"), ["a.jpg", "again.jpg", "notes", "own"]);
 }
 
+/// In the catalog, names alone tell what belongs together.
+#[test]
+fn a_photo_and_its_sidecar_go_if_one_catalog_has_both() {
+    let tree = Tree::new()
+        .copies(["disk/p/1.jpg", "here/1.jpg"], "photo")
+        .copies(["disk/p/1.xmp", "here/1.xmp"], "edit")
+        .copies(["disk/p/2.jpg", "here/2.jpg"], "another")
+        .copies(["disk/q/2.xmp", "here/2.xmp"], "of that")
+        .copies(["disk/p/3.jpg", "here/3.jpg"], "a third")
+        .file("here/3.xmp", "only here");
+    catalog(&tree, "--full", "disk");
+    unplug(&tree, "disk");
+    of_another_disk(&tree, "disk.parquet");
+    let run = act(&tree, "move --yes --to away").exits(0);
+    let stay = ["2.jpg", "2.xmp", "3.jpg", "3.xmp"];
+    assert_eq!(names(&tree, "here"), stay, "{run}");
+    // Nothing is put into a catalog.
+    let run = act(&tree, "move --yes --carry-sidecars --to away").exits(0);
+    assert_eq!(names(&tree, "here"), stay, "{run}");
+}
+
+#[test]
+fn a_report_says_that_its_file_is_only_in_a_catalog() {
+    let tree = with_copies_here("--full");
+    let line = "find --cache off -o report.txt disk.parquet here";
+    seekless(tree.root(), line).run().exits(0);
+    let run = seekless(tree.root(), "remove --dry-run --from report.txt").run();
+    run.exits(0)
+        .says("left alone because each is only in a catalog (a search with --allow catalog lets it count")
+        .never_says("no longer exists");
+    // Of the copies here, one stays.
+    let run = seekless(tree.root(), "remove --yes --from report.txt").run();
+    run.exits(0);
+    assert_eq!(names(&tree, "here"), ["a.jpg", "notes", "own"]);
+}
+
 #[test]
 fn what_is_probably_equal_never_goes() {
     let tree = with_copies_here("--quick");
