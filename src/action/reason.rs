@@ -113,6 +113,7 @@ reasons! {
         "is alone on its file system or mount, and hard links cannot cross them";
     Group "group" Rule "belongs together with a file that stays";
     NoCopyOf "no-copy-of" Rule "belongs together with {other}, which has no copy";
+    StaysToo "stays-too" Rule "belongs together with {other}, which stays";
     NoPair "no-pair" Rule "has no copy beside copies of all that it belongs to";
     PlaceTaken "place-taken" Rule "cannot go beside the kept file: {other} is there";
     NoPlace "no-place" Rule "cannot go beside the kept file: {what}";

@@ -59,6 +59,11 @@ fn unedited(stem: &[u8]) -> Option<Cow<'_, [u8]>> {
     (is_edited && is_number).then(|| [b"IMG_", number].concat().into())
 }
 
+/// True if an iPhone calls an edited version, or an edit, of another photo or film so.
+pub fn is_edited(name: &[u8]) -> bool {
+    known(name).is_some_and(|(stem, ..)| unedited(stem).is_some())
+}
+
 /// What stands between the name of a photo and `.json` in an export since 2024, if it is not clipped.
 const SUPPLEMENT: &[u8] = b"supplemental-metadata";
 

@@ -25,7 +25,7 @@ pub use managed::{
     ManagedPaths, ROWS as MANAGED, Row as ManagedRow, RowNumber, is_managed_file,
     is_managed_folder, may_tell_folder,
 };
-pub use member::{Member, burst, clipped, is_exported, numbered, original};
+pub use member::{Member, burst, clipped, is_edited, is_exported, numbered, original};
 pub use preference::{ByParts, CopyMarks, Preference};
 pub use raw::{Name, Raw, serialize_path};
 pub(crate) use route::to_file as way_to_file;

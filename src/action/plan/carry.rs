@@ -94,7 +94,7 @@ impl<'a> Carrying<'a> {
             ));
         };
         let path = join(folder, &place);
-        let mut names = self.groups.sidecars(first.group.key).iter();
+        let mut names = self.groups.sidecars(first.group.key);
         if let Some(there) = names.find(|it| it.eq_ignore_ascii_case(&place)) {
             return Err(Reason::place_taken(&join(folder, there)));
         }

@@ -13,7 +13,7 @@ use super::live;
 use super::name::{Group, PlannedName};
 use super::set::SetPlan;
 use crate::action::ways::folder_entry::{NameInFolder, bare, join, parent};
-use crate::file::{Member, Role, clipped, is_exported, numbered, original};
+use crate::file::{Member, Role, clipped, is_edited, is_exported, numbered, original};
 use crate::heartbeat::current;
 use crate::media::Identifiers;
 use crate::scan::MOST_NAMES;
@@ -34,8 +34,8 @@ pub struct Groups {
     told: HashMap<u64, (u64, Role)>,
     /// Sidecar files may be carried: a photo that is alone is a group as well.
     carries: bool,
-    /// The bare names of the sidecar files of each group.
-    sidecars: HashMap<u64, Vec<Box<[u8]>>>,
+    /// The other files of each group.
+    others: HashMap<u64, Vec<OtherFile>>,
     /// Groups by name that identifiers change. A further sidecar file could be about what left them.
     parted: HashSet<u64>,
     /// Where each group stands in the first set of a report that has one of its photos.
@@ -47,6 +47,9 @@ pub struct Groups {
 
 /// The bare name of the main file of a group, the number of its files, and the metadata of its main file.
 type MainFile = (Box<[u8]>, u32, Stat);
+
+/// The role of a file, and its bare name.
+type OtherFile = (Role, Box<[u8]>);
 
 /// A name of a photo or film, the number that was taken out of it, and the key of the group.
 type About<'a> = (Cow<'a, [u8]>, Option<&'a [u8]>, u64);
@@ -69,8 +72,17 @@ impl Groups {
     }
 
     /// The bare names of the sidecar files of a group.
-    pub fn sidecars(&self, key: u64) -> &[Box<[u8]>] {
-        self.sidecars.get(&key).map_or(&[], Vec::as_slice)
+    pub fn sidecars(&self, key: u64) -> impl Iterator<Item = &[u8]> {
+        let others = self.others.get(&key).into_iter().flatten();
+        let sidecars = others.filter(|(role, _)| *role == Role::Sidecar);
+        sidecars.map(|(_, name)| &**name)
+    }
+
+    /// The bare names of the files of a group, that of the main file first.
+    pub fn names(&self, key: u64) -> impl Iterator<Item = &[u8]> {
+        let main = self.groups.get(&key).map(|(main, _)| &**main);
+        let others = self.others.get(&key).into_iter().flatten();
+        main.into_iter().chain(others.map(|(_, name)| &**name))
     }
 
     /// True if a new sidecar file of this name, in a folder that was looked at, belongs to this group.
@@ -230,14 +242,17 @@ impl Groups {
         members.sort_unstable();
         for group in members.chunk_by(|a, b| a.0 == b.0) {
             let &(key, role, ref main) = &group[0];
-            let is_lone = self.carries && group.len() == 1 && role != Role::Sidecar;
-            if !is_lone && group.iter().all(|member| member.1 == role) {
+            let is_lone = self.carries && group.len() == 1;
+            let is_edited = |member: &Named| is_edited(&member.2);
+            let is_of_one_sort = group.iter().all(|member| member.1 == role)
+                && group.iter().any(is_edited) == group.iter().all(is_edited);
+            if role == Role::Sidecar || !is_lone && is_of_one_sort {
                 continue;
             }
             self.groups.insert(key, (main.clone(), group.len() as u32));
-            let sidecars = group.iter().filter(|member| member.1 == Role::Sidecar);
-            let names = sidecars.map(|(.., name)| name.clone()).collect();
-            self.sidecars.insert(key, names);
+            let others = group[1..].iter();
+            let others = others.map(|(_, role, name)| (*role, name.clone()));
+            self.others.insert(key, others.collect());
         }
         Ok(())
     }

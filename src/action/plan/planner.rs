@@ -132,7 +132,7 @@ impl Planner {
             }
         }
         let lone = mains.into_values().flat_map(|group| {
-            let names = self.plan.groups.sidecars(group.key).iter();
+            let names = self.plan.groups.sidecars(group.key);
             let at =
                 |main: &[u8], name: &[u8]| [&main[..main.len() - bare(main).len()], name].concat();
             names.map(move |name| (at(&group.main, name), at(&group.listed, name)))

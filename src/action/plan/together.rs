@@ -60,9 +60,9 @@ pub fn keep_together(
         before = together.held.len();
         sets.iter().for_each(|set| together.hold(set));
     }
-    let lacking = together.without_copies(sets, groups);
+    let reasons = together.reasons(sets, groups);
     let changed = sets.iter_mut().enumerate();
-    let changed = changed.filter_map(|(place, set)| together.apply(set, &lacking).then_some(place));
+    let changed = changed.filter_map(|(place, set)| together.apply(set, &reasons).then_some(place));
     let mut changed: Vec<usize> = changed.collect();
     for ((set, file), fate) in carried {
         let file = &mut sets[set].files[file];
@@ -215,32 +215,37 @@ impl Together {
         staying.map(|(key, _)| key)
     }
 
-    /// A sidecar file of each group that stays since it has no copy of this file: the path of the file.
-    fn without_copies(&self, sets: &[SetPlan], groups: &Groups) -> HashMap<u64, Vec<u8>> {
-        let mut known: HashMap<u64, Vec<&PlannedName>> = HashMap::new();
-        let files = sets.iter().flat_map(|set| &set.files);
-        for name in files.flat_map(|file| &file.names) {
-            let group = name
-                .group
-                .as_deref()
-                .filter(|group| self.held.contains_key(&group.key));
-            if let Some(group) = group {
-                known.entry(group.key).or_default().push(name);
+    /// Why groups stay, as far as one file of a group tells.
+    fn reasons(&self, sets: &[SetPlan], groups: &Groups) -> HashMap<u64, Reason> {
+        let mut known: HashMap<u64, Vec<(&PlannedName, bool)>> = HashMap::new();
+        for file in sets.iter().flat_map(|set| &set.files) {
+            for name in &file.names {
+                if let Some(key) = name.group.as_deref().map(|group| group.key)
+                    && let Some(&lacks_copy) = self.held.get(&key)
+                {
+                    let stays = !lacks_copy && !self.may_go(file);
+                    known.entry(key).or_default().push((name, stays));
+                }
             }
         }
-        let lacking = known.into_iter().filter_map(|(key, names)| {
-            let is_in_set = |sidecar: &[u8]| names.iter().any(|name| name.bare() == sidecar);
-            let sidecar = groups
-                .sidecars(key)
-                .iter()
-                .find(|sidecar| !is_in_set(sidecar))?;
-            Some((key, join(parent(names[0].path()), sidecar)))
+        let left = sets.iter().flat_map(|set| &set.left);
+        let left: HashSet<&[u8]> = left.map(|name| &name.path[..]).collect();
+        let reasons = known.into_iter().filter_map(|(key, names)| {
+            let is_in_set = |bare: &[u8]| names.iter().any(|(name, _)| name.bare() == bare);
+            let absent = groups.names(key).find(|bare| !is_in_set(bare));
+            let absent = absent.map(|bare| join(parent(names[0].0.path()), bare));
+            let reason = match absent {
+                Some(path) if left.contains(&path[..]) => Code::StaysToo.of_other(&path),
+                Some(path) => Code::NoCopyOf.of_other(&path),
+                None => Code::StaysToo.of_other(names.iter().find(|it| it.1)?.0.path()),
+            };
+            Some((key, reason))
         });
-        lacking.collect()
+        reasons.collect()
     }
 
-    /// Takes what stays out of a set; returns whether there was any. `lacking` are the sidecars for which groups stay.
-    fn apply(&self, set: &mut SetPlan, lacking: &HashMap<u64, Vec<u8>>) -> bool {
+    /// Takes what stays out of a set; returns whether there was any. `reasons` are those of groups.
+    fn apply(&self, set: &mut SetPlan, reasons: &HashMap<u64, Reason>) -> bool {
         let mut is_changed = false;
         for file in set.files.iter_mut().filter(|file| file.goes()) {
             let mut held =
@@ -250,8 +255,8 @@ impl Together {
                 .into_iter()
                 .chain(held)
                 .any(|(group, lacks_copy)| group.is_sidecar && lacks_copy);
-            let why = match lacking.get(&first.0.key) {
-                Some(sidecar) => Code::NoCopyOf.of_other(sidecar),
+            let why = match reasons.get(&first.0.key) {
+                Some(why) => why.clone(),
                 None if has_no_pair => Code::NoPair.into(),
                 None => Code::Group.into(),
             };

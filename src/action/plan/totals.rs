@@ -83,9 +83,9 @@ impl Totals {
     }
 
     fn leave(&mut self, why: &Reason, names: u64) {
-        // Each group names its own sidecar file.
+        // Each group names its own file.
         let why = match why.code {
-            Code::NoCopyOf => Code::Group.into(),
+            Code::NoCopyOf | Code::StaysToo => Code::Group.into(),
             _ => why.clone(),
         };
         *self.left.entry(why).or_default() += names;

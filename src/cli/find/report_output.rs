@@ -200,8 +200,8 @@ fn alike(summary: &Summary) -> String {
         return String::new();
     }
     format!(
-        "; and {} of files that are the same but for their tags, in which {} can be freed",
-        counted(sets, "set", "sets"),
+        "; {} files that are the same but for their tags, and {} of them can be freed",
+        counted(sets, "set holds", "sets hold"),
         Bytes(reclaimable)
     )
 }
@@ -212,8 +212,8 @@ fn probable(summary: &Summary) -> String {
     let mut words = String::new();
     if sets > 0 {
         words.push_str(&format!(
-            "; and {} of files that are probably equal, since a catalog knows only their first and last bytes",
-            counted(sets, "set", "sets"),
+            "; {} files that are probably equal, since a catalog knows only their first and last bytes",
+            counted(sets, "set holds", "sets hold"),
         ));
     }
     if only_size > 0 {

@@ -200,6 +200,26 @@ fn no_file_about_an_exported_photo_is_left_alone() {
     assert_eq!(below_a(&stage), before);
 }
 
+/// Without the file that lists the edits, and whichever of the two lacks a copy.
+#[test]
+fn what_an_iphone_calls_an_edited_photo_stays_with_its_original() {
+    for (name, other) in [
+        ("IMG_1234.HEIC", "IMG_E1234.HEIC"),
+        ("IMG_E1234.JPG", "IMG_1234.JPG"),
+        ("IMG_E1234.MOV", "IMG_1234.MOV"),
+    ] {
+        let tree = Tree::new()
+            .copies([&*format!("a/{name}"), &format!("b/{name}")], "one")
+            .file(format!("a/{other}"), "other");
+        let stage = Stage::new(tree);
+        let run = stage.run("remove -y --reference b a").exits(0);
+        assert_eq!(below_a(&stage).len(), 2, "{run}");
+        stage.tree.write(format!("b/{other}"), "other");
+        let run = stage.run("remove -y --reference b a").exits(0);
+        assert!(below_a(&stage).is_empty(), "{run}");
+    }
+}
+
 #[test]
 fn an_edited_photo_with_a_file_about_it_is_a_group_of_its_own() {
     let names = ["a.jpg", "a.jpg.json", "a-edited.jpg", "a-edited.jpg.json"];

@@ -164,6 +164,28 @@ fn the_option_that_treats_files_one_by_one_is_named_once() {
 }
 
 #[test]
+fn the_plan_names_the_photo_that_stays_or_has_no_copy() {
+    let mut tree = Tree::new();
+    for name in ["1.jpg", "2.cr2", "3.cr2", "3.jpg", "4.cr2", "4.jpg"] {
+        tree = tree.copies([&*format!("a/{name}"), &format!("b/{name}")], name);
+    }
+    let stage = Stage::new(tree.file("a/1.cr2", "one").file("a/2.jpg", "two"));
+    let line = "remove --dry-run --protect a/3.jpg --reference b a";
+    let plan = stage.run(line).exits(0);
+    let text = plan.stdout_text();
+    for (name, end) in [
+        ("1.cr2", "which has no copy"),
+        ("2.jpg", "which has no copy"),
+        ("3.jpg", "which stays"),
+    ] {
+        let path = stage.tree.path("a").join(name);
+        let why = format!("belongs together with {}, {end}", path.display());
+        assert!(text.contains(&why), "{plan}");
+    }
+    plan.says("3 files left alone because each belongs together with a file that stays (");
+}
+
+#[test]
 fn the_plan_names_the_sidecar_that_has_no_copy() {
     let tree = Tree::new()
         .copies(["a/1.jpg", "b/1.jpg"], "photo")
