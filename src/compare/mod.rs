@@ -125,10 +125,9 @@ impl<'t> Comparison<'t> {
                 obstacles.push(Remark::Side(side, unseen));
             }
         }
-        // What a catalog may have of the first side is left open there: the others tell no more, but for trash folders.
-        let is_told = question.one_way
-            && sides.first().is_some_and(|side| side.unanswered == 0)
-            && !tree.has_trash();
+        // What a catalog may have of the first side is open there, unless another side has it in a trash folder.
+        let is_told = |first: &Side| first.unanswered == 0 && first.in_trash == 0;
+        let is_told = question.one_way && sides.first().is_some_and(is_told);
         for (number, side) in (0..).zip(&sides) {
             if side.files.count == 0 {
                 if is_found && number > 0 {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use crate::tree::{EntryKind, Tree, Unseen};
+use crate::tree::{Class, EntryKind, Tree, Unseen};
 
 use super::contents::Held;
 use super::lines::{ComparedEntry, EntryPlace};
@@ -36,6 +36,8 @@ pub struct Side {
     pub elsewhere: Sum,
     /// Of these, what is only here.
     pub only: Sum,
+    /// Of what is only here, files that other sides have in trash folders.
+    pub in_trash: u64,
     /// Links, special files and empty folders that are also at the same path of another side.
     pub others: u64,
     /// Links, special files and empty folders that are only here.
@@ -109,6 +111,7 @@ fn add_name(sums: &mut Side, marks: &Marks<'_, '_>, entry: &ComparedEntry, name:
         sums.one_copy += u64::from(size > 0 && there.all(is_one_file));
     } else if open.clone().next().is_none() {
         sums.only.add(size);
+        sums.in_trash += u64::from(matches!(marks.tree.class(file), Class::Set(_)));
     } else {
         sums.add_unanswered(open);
     }

@@ -190,11 +190,6 @@ impl Tree {
         after > 0 && self.folders.trash[after - 1].contains(&folder)
     }
 
-    /// True if any folder lies in a trash folder below its root, or is one.
-    pub fn has_trash(&self) -> bool {
-        !self.folders.trash.is_empty()
-    }
-
     /// Number of trash folders that were not entered.
     pub fn skipped_trash(&self) -> u64 {
         let kinds = self.others.kinds.iter();

@@ -67,6 +67,13 @@ fn what_none_has_is_lacking_whatever_catalogs_may_have_of_the_rest() {
     one_way(&tree, "nas1.parquet nas2.parquet").exits(1);
     let run = one_way(&tree, ALL).exits(1);
     assert!(run.stdout_text().contains("c\n"), "{run}");
+    // The trash of a disk is no reason to doubt this.
+    let tree = Tree::new()
+        .file("here/c", "lacking")
+        .copies(["nas1/.Trash-0/files/a", "nas3/a"], noise(1, 50_000))
+        .file("nas2/b", "2");
+    let forms = [("nas1", "--full"), ("nas2", "--full"), ("nas3", "--quick")];
+    one_way(&fleet(tree, forms), ALL).exits(1);
     // In a trash, it is no copy; and a catalog may have it elsewhere.
     let lost = noise(5, 50_000);
     let tree = Tree::new()

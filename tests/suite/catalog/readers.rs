@@ -71,6 +71,29 @@ fn rows(catalog: &Path) -> Vec<String> {
 
 #[test]
 #[ignore = "needs pyarrow and duckdb of PyPI, which .ci/run installs"]
+fn what_duckdb_writes_anew_is_told_from_other_files() {
+    let Some(python) = python() else { return };
+    let tree = Tree::new().file("d/a", "1");
+    seekless(tree.root(), "catalog create --cache off -o c.parquet d")
+        .run()
+        .exits(0);
+    for (query, columns) in [("SELECT *", true), ("SELECT name, size", false)] {
+        let script = format!(
+            "import duckdb; duckdb.sql(\"COPY ({query} FROM 'c.parquet') TO 'd/new.parquet'\")"
+        );
+        let mut command = Command::new(&python);
+        let copied = command.args(["-c", &script]).current_dir(tree.root());
+        assert!(copied.status().expect("python runs").success());
+        let run = seekless(tree.root(), "find --cache off d/new.parquet").run();
+        let said = run
+            .stderr_text()
+            .contains("it has the columns of a catalog");
+        assert_eq!(said, columns, "{run}");
+    }
+}
+
+#[test]
+#[ignore = "needs pyarrow and duckdb of PyPI, which .ci/run installs"]
 fn pyarrow_and_duckdb_see_every_row() {
     let Some(python) = python() else { return };
     let tree = Tree::new()
