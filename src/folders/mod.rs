@@ -19,7 +19,7 @@ mod survey;
 mod verdict;
 
 pub use answer::FoldersAnswer;
-pub use seen::{Content, Gap, NOISE, Seen};
+pub use seen::{Content, Gap, NOISE, Seen, UNCOUNTED, UNIDENTIFIED};
 pub use survey::{Forms, Percent, Tallies, Tally, Wanted};
 pub use verdict::{
     CanGo, FolderEntry, FolderFinding, FolderGaps, FolderOverlap, FolderVerdict, Places,

@@ -30,9 +30,12 @@ pub struct Seen<'t> {
     /// The names of noise, in order.
     noise: Vec<u32>,
     gaps: Vec<Gap>,
-    unidentified: u64,
-    uncounted: u64,
 }
+
+/// The gap of a file that may be the same as another one, seen through two mounts: nothing tells whether it is a copy.
+pub const UNIDENTIFIED: &str = "may be one file with another one";
+/// The gap of a file that would make a sum of sizes too large.
+pub const UNCOUNTED: &str = "more bytes than can be counted";
 
 /// Something that was left out, or whose content is not known.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -56,8 +59,6 @@ impl<'t> Seen<'t> {
             copies: Grouped::default(),
             noise: Vec::new(),
             gaps: gaps_of_roots(run),
-            unidentified: 0,
-            uncounted: 0,
         };
         // Files of several names have one content.
         let mut alone = HashMap::new();
@@ -75,8 +76,7 @@ impl<'t> Seen<'t> {
                 let file = run.file_of(name);
                 let size = run.size(file);
                 if run.is_unidentified(file) {
-                    seen.add_gap(folder, run.name(name), "may be one file with another one");
-                    seen.unidentified += 1;
+                    seen.add_gap(folder, run.name(name), UNIDENTIFIED);
                     continue;
                 }
                 let content = match run.class(file) {
@@ -90,9 +90,7 @@ impl<'t> Seen<'t> {
                     }
                     // So no sum of sizes is too large, whatever a catalog says.
                     _ if bytes.checked_add(size).is_none() => {
-                        let why = "more bytes than can be counted";
-                        seen.add_gap(folder, run.name(name), why);
-                        seen.uncounted += 1;
+                        seen.add_gap(folder, run.name(name), UNCOUNTED);
                         continue;
                     }
                     Class::Set(set) => Content(set),
@@ -129,15 +127,10 @@ impl<'t> Seen<'t> {
         !self.gaps.is_empty()
     }
 
-    /// Number of names whose files may be one file with another one, seen through two mounts: nothing tells whether
-    /// they are copies.
-    pub fn unidentified(&self) -> u64 {
-        self.unidentified
-    }
-
-    /// Number of names whose files would make a sum of sizes too large.
-    pub fn uncounted(&self) -> u64 {
-        self.uncounted
+    /// Number of gaps of this kind.
+    pub fn gaps_because(&self, why: &str) -> u64 {
+        let gaps = self.gaps.iter().filter(|gap| gap.why == why);
+        gaps.count() as u64
     }
 
     /// The folders, and all their entries.

@@ -21,21 +21,19 @@ use crate::sys::names::{Entries, EntryBuffer};
 use crate::sys::open;
 use crate::sys::stat::{self, Stat};
 
-/// Finds the groups of names. Lists each folder that has a name with a role once, and keeps about 60 bytes for each
-/// group in it: sets come in any order, so a folder that was forgotten would be listed again and again.
+/// Finds the groups of names. Lists each folder that has a name with a role once, and keeps the names of the groups in
+/// it: sets come in any order, so a folder that was forgotten would be listed again and again.
 #[derive(Debug, Default)]
 pub struct Groups {
     /// Hashes of the folders that were looked at, and whether they can be listed. The names in others stay.
     folders: HashMap<u64, bool>,
-    /// The bare name of the main file of each group, and the number of its files.
-    groups: HashMap<u64, (Box<[u8]>, u32)>,
+    /// The files of each group, the main file first.
+    groups: HashMap<u64, Box<[GroupFile]>>,
     /// For names that only other files of the folder explain, by the hash of folder and name: the key of the group, and
     /// the role in it.
     told: HashMap<u64, (u64, Role)>,
     /// Sidecar files may be carried: a photo that is alone is a group as well.
     carries: bool,
-    /// The other files of each group.
-    others: HashMap<u64, Vec<OtherFile>>,
     /// Groups by name that identifiers change. A further sidecar file could be about what left them.
     parted: HashSet<u64>,
     /// Where each group stands in the first set of a report that has one of its photos.
@@ -49,7 +47,7 @@ pub struct Groups {
 type MainFile = (Box<[u8]>, u32, Stat);
 
 /// The role of a file, and its bare name.
-type OtherFile = (Role, Box<[u8]>);
+type GroupFile = (Role, Box<[u8]>);
 
 /// A name of a photo or film, the number that was taken out of it, and the key of the group.
 type About<'a> = (Cow<'a, [u8]>, Option<&'a [u8]>, u64);
@@ -73,16 +71,18 @@ impl Groups {
 
     /// The bare names of the sidecar files of a group.
     pub fn sidecars(&self, key: u64) -> impl Iterator<Item = &[u8]> {
-        let others = self.others.get(&key).into_iter().flatten();
-        let sidecars = others.filter(|(role, _)| *role == Role::Sidecar);
+        let files = self.files(key).iter();
+        let sidecars = files.filter(|(role, _)| *role == Role::Sidecar);
         sidecars.map(|(_, name)| &**name)
     }
 
     /// The bare names of the files of a group, that of the main file first.
     pub fn names(&self, key: u64) -> impl Iterator<Item = &[u8]> {
-        let main = self.groups.get(&key).map(|(main, _)| &**main);
-        let others = self.others.get(&key).into_iter().flatten();
-        main.into_iter().chain(others.map(|(_, name)| &**name))
+        self.files(key).iter().map(|(_, name)| &**name)
+    }
+
+    fn files(&self, key: u64) -> &[GroupFile] {
+        self.groups.get(&key).map_or(&[], |files| files)
     }
 
     /// True if a new sidecar file of this name, in a folder that was looked at, belongs to this group.
@@ -189,13 +189,14 @@ impl Groups {
 
     /// The group of the file at this path as it is now; `None` if there is no such group.
     fn found(&self, path: &[u8], key: u64) -> Result<Option<MainFile>> {
-        let Some((main, number)) = self.groups.get(&key) else {
+        let files = self.files(key);
+        let Some((_, main)) = files.first() else {
             return Ok(None);
         };
         let place = NameInFolder::of(path).map_err(|_| Errno::NOENT)?;
         let name = CString::new(&main[..]).map_err(|_| Errno::INVAL)?;
         let now = stat::entry(&place.folder, &name)?;
-        Ok(Some((main.clone(), *number, now)))
+        Ok(Some((main.clone(), files.len() as u32, now)))
     }
 
     /// The key of the group of a name in a folder, and its role in the group.
@@ -241,7 +242,7 @@ impl Groups {
         self.tell_live(handle, folder, &mut members);
         members.sort_unstable();
         for group in members.chunk_by(|a, b| a.0 == b.0) {
-            let &(key, role, ref main) = &group[0];
+            let &(key, role, _) = &group[0];
             let is_lone = self.carries && group.len() == 1;
             let is_edited = |member: &Named| is_edited(&member.2);
             let is_of_one_sort = group.iter().all(|member| member.1 == role)
@@ -249,10 +250,9 @@ impl Groups {
             if role == Role::Sidecar || !is_lone && is_of_one_sort {
                 continue;
             }
-            self.groups.insert(key, (main.clone(), group.len() as u32));
-            let others = group[1..].iter();
-            let others = others.map(|(_, role, name)| (*role, name.clone()));
-            self.others.insert(key, others.collect());
+            let files = group.iter();
+            let files = files.map(|(_, role, name)| (*role, name.clone()));
+            self.groups.insert(key, files.collect());
         }
         Ok(())
     }

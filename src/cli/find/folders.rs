@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use seekless::acting::outermost;
 use seekless::engine::{self, Config, Control, Root};
-use seekless::folders::{FoldersAnswer, NOISE, Percent, Seen, Wanted};
+use seekless::folders::{FoldersAnswer, NOISE, Percent, Seen, UNCOUNTED, UNIDENTIFIED, Wanted};
 use seekless::heartbeat::current;
 use seekless::report::Style;
 use seekless::report::folders::FolderReport;
@@ -157,21 +157,25 @@ fn drive(
     let written = written.and_then(|()| place.finish());
     written.map_err(|error| error.ends(Some(exit)))?;
     let mut lines = Vec::new();
-    let may_be = counted(seen.unidentified(), "file may", "files may");
-    let are_out = counted(seen.uncounted(), "file is", "files are");
-    for (files, why) in [
+    for (why, one, more, what) in [
         (
-            seen.unidentified(),
-            format!("{may_be} be the same as others, seen through two mounts"),
+            UNIDENTIFIED,
+            "file may",
+            "files may",
+            "be the same as others, seen through two mounts",
         ),
         (
-            seen.uncounted(),
-            format!("{are_out} left out, since the sizes of all have no sum below 2^64"),
+            UNCOUNTED,
+            "file is",
+            "files are",
+            "left out, since the sizes of all have no sum below 2^64",
         ),
     ] {
+        let files = seen.gaps_because(why);
         if files > 0 {
+            let files = counted(files, one, more);
             lines.push(format!(
-                "INCOMPLETE: {why}, so their folders were not fully seen."
+                "INCOMPLETE: {files} {what}, so their folders were not fully seen."
             ));
             exit = exit.worse(Exit::SomeLeft);
         }
