@@ -209,6 +209,7 @@ impl TestData {
             only_cached: false,
             is_stored: false,
             may_be_dirty: false,
+            position: 0,
         }
     }
 }

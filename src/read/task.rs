@@ -54,6 +54,8 @@ pub struct Task {
     pub is_stored: bool,
     /// It has to be asked whether they are.
     pub may_be_dirty: bool,
+    /// Where it begins on its disk, if its reads come in this order; otherwise zero.
+    pub position: u64,
 }
 
 /// The request for a file.

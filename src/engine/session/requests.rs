@@ -184,6 +184,7 @@ impl Describer<'_> {
             only_cached: false,
             is_stored: storing.is_some_and(|storing| storing != Storing::Nothing),
             may_be_dirty: storing == Some(Storing::IfClean),
+            position: 0,
         }
     }
 }

@@ -66,6 +66,9 @@ impl<W: Copy> Disk<W> {
         {
             let visit = (Visit::Swept, self.pool);
             under_way.begin(job, visit, describe, &mut batch);
+            if let Some(task) = batch.tasks.last_mut() {
+                (task.position, _) = self.waiting.head;
+            }
             self.in_flight += 1;
             begun(job);
         }

@@ -108,6 +108,11 @@ impl File {
         self.task.spans[self.first..].iter().map(|s| s.len).sum()
     }
 
+    /// The position of the head of its disk, if the file lies there in one piece.
+    pub fn head(&self) -> u64 {
+        self.task.position + self.read
+    }
+
     /// Number of bytes of the next read.
     fn next_len(&self) -> u64 {
         let begins = self.is_left_to_readahead && self.read < SETTLED;

@@ -6,6 +6,9 @@
 //! many such threads, the kernel reads ahead for each.
 
 mod file;
+mod spacing;
+#[cfg(test)]
+mod tests;
 
 use std::collections::VecDeque;
 use std::os::fd::{AsFd, OwnedFd};
@@ -21,6 +24,7 @@ use super::task::Source;
 use super::task::{Failure, Outcome, Task};
 
 use file::{File, Piece};
+use spacing::Spacing;
 
 /// Bytes announced with one call: with the usual readahead settings, the kernel would truncate a longer range.
 const STEP: u64 = PIECE as u64;
@@ -49,6 +53,7 @@ pub struct Stream {
     files: VecDeque<File>,
     /// Bytes of `files` that were announced and not read.
     ahead: u64,
+    spacing: Spacing,
 }
 
 impl Stream {
@@ -58,6 +63,7 @@ impl Stream {
             window,
             files: VecDeque::new(),
             ahead: 0,
+            spacing: Spacing::default(),
         }
     }
 
@@ -100,10 +106,17 @@ impl Stream {
         let Some((task, name)) = source.peek() else {
             return false;
         };
+        let bytes = self.window.bytes;
+        let is_beyond = |first: &File| task.position.saturating_sub(first.head()) >= bytes;
+        if self.spacing.is_dense() && self.files.front().is_some_and(is_beyond) {
+            return false;
+        }
         let Some(opened) = reader.open(&task, name, !self.files.is_empty()) else {
             return false;
         };
         source.advance();
+        let len = task.spans.iter().map(|span| span.len).max();
+        self.spacing.add(task.position, len.unwrap_or_default());
         match opened.map(Arc::new) {
             // The descriptor is closed after the answer: that call may not return either.
             Ok(fd) => {

@@ -107,6 +107,7 @@ pub fn task(
         only_cached: false,
         is_stored: false,
         may_be_dirty: false,
+        position: 0,
         numbering: Numbering::Unique,
     }
 }
