@@ -34,6 +34,8 @@ pub struct SizeClass {
     pub whole: Option<bool>,
     /// Number of files whose head is known.
     pub heads: u32,
+    /// The class of the last of these heads.
+    pub head: Option<ClassId>,
 }
 
 impl SizeClass {

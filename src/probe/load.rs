@@ -210,6 +210,7 @@ impl TestData {
             is_stored: false,
             may_be_dirty: false,
             position: 0,
+            go_on_with: None,
         }
     }
 }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use crossbeam_channel::{Receiver, Sender};
 
 use crate::file::{DirId, FileIndex, Fingerprint, Numbering};
-use crate::hash::{Digest, PlacesDigest};
+use crate::hash::{Digest, PlacesDigest, SampleDigest};
 
 use super::open_file::Device;
 
@@ -56,6 +56,8 @@ pub struct Task {
     pub may_be_dirty: bool,
     /// Where it begins on its disk, if its reads come in this order; otherwise zero.
     pub position: u64,
+    /// If the first span has another digest than this, the second one need not be read.
+    pub go_on_with: Option<SampleDigest>,
 }
 
 /// The request for a file.
@@ -163,9 +165,9 @@ pub enum Failure {
 /// The outcome of a task.
 #[derive(Clone, Copy, Debug)]
 pub enum Outcome {
-    /// All spans were read, and the file was the expected one afterwards.
+    /// All spans that were to be read were read, and the file was the expected one afterwards.
     Read {
-        /// A digest for each span.
+        /// A digest for each span that was read.
         digests: [Option<Digest>; SPANS],
         /// Bytes read.
         bytes: u64,

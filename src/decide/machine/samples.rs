@@ -23,8 +23,7 @@ impl Machine {
         }
         let offered = self.by_head.offer(key, file, &mut self.chain);
         let (Offered::Held(class) | Offered::Passed(class)) = offered;
-        let equal = self.by_head.files(class) > 1;
-        self.learn(size, equal, file);
+        self.learn_head(size, class, file);
         match offered {
             Offered::Passed(_) => self.after_head(size, class, file),
             Offered::Held(_) => self.open_head_if_due(size, class),
@@ -41,8 +40,7 @@ impl Machine {
             digest: head,
         };
         let class = self.by_head.count(key, &mut self.chain);
-        let equal = self.by_head.files(class) > 1;
-        self.learn(size, equal, file);
+        self.learn_head(size, class, file);
         if let Some(ClassState::ByTail) = self.by_head.state(class) {
             // The others are told apart by their tails first, and so must this one be, lest one of them waits for it.
             // It happens only where a disk turned out to have a head meanwhile: then it is read twice.
@@ -64,6 +62,20 @@ impl Machine {
         let content_is_next =
             !self.rules.tails.pays(size, std::iter::once(volume)) && !self.may_spare(size, volume);
         content_is_next.then(|| self.odds.of(size, sharing))
+    }
+
+    /// The head that a file must have if another file is to have the same content: that of all others of its size.
+    /// `None` if some of their heads differ or are not known yet.
+    pub fn only_head(&self, file: FileIndex) -> Option<SampleDigest> {
+        let of = self.by_size.class(self.size_class(file));
+        let head = of.head?;
+        let is_of_all = of.heads + 1 == of.files && self.by_head.files(head) == of.heads;
+        is_of_all.then(|| self.by_head.key(head).digest)
+    }
+
+    fn learn_head(&mut self, size: ClassId, class: ClassId, file: FileIndex) {
+        self.by_size.class_mut(size).head = Some(class);
+        self.learn(size, self.by_head.files(class) > 1, file);
     }
 
     /// Records the result of comparing a file's head with the heads of similar files.

@@ -186,7 +186,7 @@ impl<'a> Drive<'a> {
             let tail = || SampleDigest::of(&inode.tail());
             match want {
                 // The reader may choose so.
-                Want::Head if number.is_multiple_of(3) => {
+                Want::Head if number.is_multiple_of(3) && self.may_go_on(file, head()) => {
                     self.read_instead(number, want, Want::HeadAndContent);
                     let digest = ContentDigest::from(blake3::hash(&inode.content()));
                     self.machine.read_whole(file, head(), digest);
@@ -210,6 +210,12 @@ impl<'a> Drive<'a> {
             }
         }
         self.collect();
+    }
+
+    /// True if a file with this head may have the content of another one.
+    fn may_go_on(&self, file: FileIndex, head: SampleDigest) -> bool {
+        let only = self.machine.only_head(file);
+        only.is_none_or(|only| only == head)
     }
 
     /// Compares a group, or finds that it cannot.

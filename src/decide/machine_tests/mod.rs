@@ -152,6 +152,28 @@ fn a_hundred_thousand_names_of_one_inode_are_names_of_one_file() {
     assert_eq!(machine.file_table().names(FileIndex(0)).count(), 100_000);
 }
 
+#[test]
+fn the_last_file_of_a_size_is_read_on_with_the_head_of_all_others_only() {
+    let [one, other] = [&b"one"[..], b"other"].map(SampleDigest::of);
+    for (heads, only) in [
+        (&[][..], None),
+        (&[one], None),
+        (&[one, one], Some(one)),
+        // It may have either.
+        (&[one, other], None),
+    ] {
+        let mut machine = machine();
+        for (ino, name) in [(1, b"a"), (2, b"b"), (3, b"c")] {
+            let found = file(ino, 1 << 20, false);
+            machine.found(&found, name, DirId(0), 0, DevIndex(0), None);
+        }
+        for (number, head) in (0..).zip(heads) {
+            machine.sampled(FileIndex(number), *head, None);
+        }
+        assert_eq!(machine.only_head(FileIndex(2)), only, "{heads:?}");
+    }
+}
+
 /// What is read of three equal files of which an earlier run compared the first and the last: the files that are read
 /// to their ends, and the number of those that are compared.
 fn read_again(are_cached: bool, has_digest: bool) -> (Vec<u32>, usize) {

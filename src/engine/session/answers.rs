@@ -88,6 +88,10 @@ impl Session<'_> {
             (Want::Tail, [Some(Digest::Sample(tail)), _]) => {
                 self.machine.tail_sampled(file, tail);
             }
+            // It was not read on since its head is not that of the others.
+            (Want::HeadAndContent, [Some(Digest::Sample(head)), None]) => {
+                self.machine.sampled(file, head, None);
+            }
             (Want::Head | Want::HeadAndTail, [Some(Digest::Sample(head)), tail]) => {
                 self.machine
                     .sampled(file, head, tail.and_then(Digest::sample));

@@ -160,6 +160,9 @@ impl Describer<'_> {
             job.want = want;
         }
         let want = job.want;
+        // The caller may want every content, as a catalog does.
+        let may_stop = self.decides && want == Want::HeadAndContent;
+        let only_head = may_stop.then(|| self.machine.only_head(file)).flatten();
         let file_table = self.machine.file_table();
         let dev = file_table.volume(file);
         let is = || FileState::of(file, file_table);
@@ -185,6 +188,7 @@ impl Describer<'_> {
             is_stored: storing.is_some_and(|storing| storing != Storing::Nothing),
             may_be_dirty: storing == Some(Storing::IfClean),
             position: 0,
+            go_on_with: only_head,
         }
     }
 }

@@ -103,6 +103,17 @@ impl File {
         page_cache::advise(&self.open.fd, 0, 0, advice);
     }
 
+    /// True if its head says whether it is read on, and is not known yet.
+    pub fn may_end(&self) -> bool {
+        self.task.go_on_with.is_some() && self.digests[0].is_none()
+    }
+
+    /// True if nothing of it is left to read.
+    pub fn is_done(&self) -> bool {
+        let ends = |only| self.digests[0].is_some_and(|head| head != Digest::Sample(only));
+        self.read == self.len() || self.task.go_on_with.is_some_and(ends)
+    }
+
     /// Number of bytes to read.
     pub fn len(&self) -> u64 {
         self.task.spans[self.first..].iter().map(|s| s.len).sum()

@@ -75,7 +75,9 @@ impl Stream {
                 return;
             };
             // The disk is to be busy while the processor is.
-            self.announce(reader, source);
+            if !self.files.front().is_some_and(File::may_end) {
+                self.announce(reader, source);
+            }
             self.take(piece, failure, reader, source);
         }
     }
@@ -195,8 +197,7 @@ impl Stream {
         if failure.is_none() {
             file.fold(reader, piece);
         }
-        let is_done = file.read == file.len();
-        if failure.is_none() && !is_done {
+        if failure.is_none() && !file.is_done() {
             if file.read - file.given_back >= GIVEN_BACK {
                 file.give_back(reader);
             }

@@ -15,6 +15,7 @@ use std::time::Duration;
 use crossbeam_channel::unbounded;
 
 use crate::file::{DirId, FileIndex, Fingerprint, Numbering, SharedDirs};
+use crate::hash::SampleDigest;
 use crate::heartbeat::Watchlist;
 use crate::sys::page_cache;
 
@@ -108,6 +109,7 @@ pub fn task(
         is_stored: false,
         may_be_dirty: false,
         position: 0,
+        go_on_with: None,
         numbering: Numbering::Unique,
     }
 }
@@ -131,6 +133,7 @@ pub struct Wanted {
     pub name: String,
     pub expect: Fingerprint,
     pub spans: [Span; SPANS],
+    pub go_on_with: Option<SampleDigest>,
 }
 
 pub fn wanted(folder: &Path, name: &str, spans: [(u64, u64); 2]) -> Wanted {
@@ -138,6 +141,7 @@ pub fn wanted(folder: &Path, name: &str, spans: [(u64, u64); 2]) -> Wanted {
         name: name.to_owned(),
         expect: fingerprint(&folder.join(name)),
         spans: spans.map(|(offset, len)| Span { offset, len }),
+        go_on_with: None,
     }
 }
 

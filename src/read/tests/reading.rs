@@ -9,7 +9,7 @@ use std::time::Duration;
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 
-use crate::hash::Digest;
+use crate::hash::{Digest, SampleDigest};
 use crate::sys::reads::Ring;
 use crate::sys::{page_cache, reads};
 
@@ -92,15 +92,10 @@ fn read(way: Way, settings: &ReadSettings, all: &[Wanted]) -> Vec<Outcome> {
                         ..Batch::default()
                     };
                 }
-                add_task(
-                    &mut batch,
-                    (b * 64 + i) as u32,
-                    &want.name,
-                    want.expect,
-                    want.spans,
-                )
-                .device
-                .may_go_past_cache = matches!(way, Way::PastCache);
+                let number = (b * 64 + i) as u32;
+                let task = add_task(&mut batch, number, &want.name, want.expect, want.spans);
+                task.device.may_go_past_cache = matches!(way, Way::PastCache);
+                task.go_on_with = want.go_on_with;
             }
             to.send(batch).expect("we hold the other end");
         }
@@ -228,6 +223,39 @@ fn every_way_reads_the_same_bytes() {
                 // What is the beginning of the other span may come along with it.
                 assert!(*bytes == wanted || along && *bytes == rest.len, "{bytes}");
             }
+        }
+    }
+}
+
+#[test]
+fn a_file_without_the_head_that_it_must_have_is_not_read_on() {
+    const SIZE: usize = (1 << 20) + 3;
+    let folder = tempfile::tempdir().expect("a folder");
+    let heads = [0, 1, 2].map(|seed| {
+        let content = bytes(seed, SIZE);
+        fs::write(folder.path().join(format!("f{seed}")), &content).expect("written");
+        SampleDigest::of(&content[..4096])
+    });
+    let file = |number: usize, only: Option<usize>| Wanted {
+        go_on_with: only.map(|only| heads[only]),
+        ..wanted(
+            folder.path(),
+            &format!("f{number}"),
+            [(0, 4096), (0, SIZE as u64)],
+        )
+    };
+    let all = [file(0, None), file(1, Some(0)), file(2, Some(2))];
+    let settings = settings(folder.path());
+    for (bytes, files) in [(0, 1), (1 << 20, 3)] {
+        let outcomes = read(Way::Stream { bytes, files }, &settings, &all);
+        for (number, outcome) in outcomes.into_iter().enumerate() {
+            let Outcome::Read { digests, bytes, .. } = outcome else {
+                panic!("{outcome:?}");
+            };
+            let is_read_on = number != 1;
+            assert_eq!(digests[0], Some(Digest::Sample(heads[number])));
+            assert_eq!(digests[1].is_some(), is_read_on);
+            assert_eq!(bytes >= SIZE as u64, is_read_on, "{bytes} bytes");
         }
     }
 }
