@@ -96,14 +96,8 @@ pub struct CopyMarks {
 impl CopyMarks {
     /// Takes the names of a set. Most sets have equal names, or none that may be marked.
     pub fn among<'n, I: Iterator<Item = &'n [u8]>>(names: impl Fn() -> I) -> Self {
-        let mut rest = names();
-        let first = rest.next().unwrap_or_default();
-        let (mut differ, mut any_marked) = (false, may_be_marked(first));
-        for name in rest.filter(|&name| name != first) {
-            differ = true;
-            any_marked = any_marked || may_be_marked(name);
-        }
-        if !(differ && any_marked) {
+        let first = names().next().unwrap_or_default();
+        if names().all(|name| name == first) || !names().any(may_be_marked) {
             return Self::default();
         }
         let stems = names().map(|name| hash(normal(stem(&lower(name)))));
