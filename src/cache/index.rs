@@ -6,6 +6,10 @@ use std::ops::Range;
 use super::frame::{Day, Entry, HEAD, Key, WORD_LEN};
 use super::row::Rest;
 
+/// Number of entries that share the upper bits of their hashes, at least, if there are so many: they fill a line of the
+/// processor's cache.
+const TOGETHER: usize = 8;
+
 /// The places of entries.
 #[derive(Debug)]
 pub struct Index {
@@ -15,6 +19,10 @@ pub struct Index {
     pub frames: Vec<u32>,
     /// The day of the entry that has not been used for the longest time.
     pub oldest: Day,
+    /// By the upper bits of a hash, where the entries that have them, or higher ones, begin.
+    starts: Vec<u32>,
+    /// How far to shift an entry for these bits.
+    shift: u32,
 }
 
 impl Default for Index {
@@ -23,6 +31,8 @@ impl Default for Index {
             entries: Vec::new(),
             frames: Vec::new(),
             oldest: Day(u16::MAX),
+            starts: Vec::new(),
+            shift: u64::BITS - 1,
         }
     }
 }
@@ -62,29 +72,31 @@ impl Index {
         self.oldest = self.oldest.min(later.oldest);
     }
 
-    /// Sorts the entries, so that they can be found.
+    /// Sorts the entries.
     pub fn sort(&mut self) {
         self.entries.sort();
     }
 
+    /// Makes sorted entries findable.
+    pub fn note_starts(&mut self) {
+        let bits = (self.entries.len() / TOGETHER).max(2).ilog2();
+        self.shift = u64::BITS - bits;
+        self.starts.clear();
+        for (nth, entry) in (0..).zip(&self.entries) {
+            let bits = (entry >> self.shift) as usize;
+            if self.starts.len() <= bits {
+                self.starts.resize(bits + 1, nth);
+            }
+        }
+    }
+
     /// The numbers of the entries with this hash, in the order in which they were written.
     pub fn of(&self, hash: u32) -> Range<usize> {
-        // Hashes lie evenly, so where one is can be computed from where another one is, the more exactly the nearer it
-        // is. This looks at a few entries, where halving would look at many that are far apart in memory.
-        let len = self.entries.len();
-        let at = |nth: usize| self.entries.get(nth).map_or(1 << 32, |entry| entry >> 32);
-        let (mut start, mut seen) = (0_usize, 0);
-        for _ in 0..3 {
-            let distance = ((i64::from(hash) - seen) * len as i64) >> 32;
-            start = start.saturating_add_signed(distance as isize).min(len);
-            seen = at(start) as i64;
-        }
-        while start > 0 && at(start - 1) >= u64::from(hash) {
-            start -= 1;
-        }
-        while at(start) < u64::from(hash) {
-            start += 1;
-        }
+        let first = u64::from(hash) << 32;
+        let start = self.starts.get((first >> self.shift) as usize);
+        let start = start.map_or(self.entries.len(), |start| *start as usize);
+        let before = self.entries[start..].iter();
+        let start = start + before.take_while(|entry| **entry < first).count();
         let of_hash = self.entries[start..].iter();
         let of_hash = of_hash.take_while(|entry| *entry >> 32 == u64::from(hash));
         start..start + of_hash.count()
@@ -119,6 +131,7 @@ impl Index {
             oldest,
             frames: frames.map(|bytes| u32::from_le_bytes(*bytes)).collect(),
             entries: entries.map(|bytes| u64::from_le_bytes(*bytes)).collect(),
+            ..Self::default()
         })
     }
 }

@@ -305,6 +305,20 @@ fn damage_anywhere_costs_rows_and_never_makes_one() {
 }
 
 #[test]
+fn more_rows_than_are_kept_in_memory_are_found_in_any_order() {
+    let place = Place::new();
+    let all = filled(&place, 20_000);
+    let mut rows = place.open().expect("is there");
+    for step in [1, 2, 7_919] {
+        for nth in 0..all.len() {
+            let (key, row) = &all[nth * step % all.len()];
+            assert_eq!(found(&mut rows, *key).as_ref(), Some(row), "{key:?}");
+        }
+    }
+    assert_eq!(found(&mut rows, (0, all.len() as u64)), None);
+}
+
+#[test]
 fn what_a_killed_run_has_half_written_is_cut_off() {
     let place = Place::new();
     let all = filled(&place, 300);
