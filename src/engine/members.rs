@@ -5,7 +5,9 @@ use std::os::fd::OwnedFd;
 
 use rustix::io::Result;
 
-use crate::file::{DevIndex, DirTable, FileIndex, FileTable, Numbering, Sameness, Sighting};
+use crate::file::{
+    DevIndex, DirTable, FileIndex, FileTable, NumberMap, Numbering, Sameness, Sighting,
+};
 use crate::sys::extents;
 
 use super::volumes::{MayBeOne, Volumes};
@@ -122,35 +124,35 @@ pub fn freed(
     volumes: &Volumes,
     open: impl Fn(FileIndex) -> Result<OwnedFd>,
 ) -> Vec<(FileIndex, u64)> {
-    let shared = files.iter().map(|&file| {
-        let volume = volumes.sharing(file_table.volume(file));
-        let extents = volume.and_then(|_| extents::extents(open(file).ok()?));
-        let extents = extents.unwrap_or_default().into_iter();
+    let shared = files.iter().filter_map(|&file| {
+        let volume = volumes.sharing(file_table.volume(file))?;
+        let extents = extents::extents(open(file).ok()?)?.into_iter();
         let shared = extents.filter(|extent| extent.is_shared());
         let shared = shared.map(|extent| ((volume, extent.physical), extent.length));
-        (file, shared.collect())
+        Some((file, shared.collect()))
     });
-    let shared: Vec<(FileIndex, Vec<_>)> = shared.collect();
+    let shared: NumberMap<FileIndex, Vec<_>> = shared.collect();
     let mut users: HashMap<_, u32> = HashMap::new();
     let mut taken = HashSet::new();
-    for (file, extents) in &shared {
+    for (&file, extents) in &shared {
         for &(extent, _) in extents {
             *users.entry(extent).or_default() += 1;
-            if stays(*file) {
+            if stays(file) {
                 taken.insert(extent);
             }
         }
     }
-    let gone = shared.into_iter().filter(|&(file, _)| !stays(file));
-    let freed = gone.map(|(file, extents)| {
+    let gone = files.iter().copied().filter(|&file| !stays(file));
+    let freed = gone.map(|file| {
         if u64::from(file_table.links(file)) > file_table.names(file).count() as u64 {
             return (file, 0);
         }
-        let kept = extents.into_iter().filter(|&(extent, _)| {
+        let extents = shared.get(&file).into_iter().flatten();
+        let kept = extents.filter(|&&(extent, _)| {
             let is_taken = !taken.insert(extent);
             is_taken || users.get(&extent) == Some(&1)
         });
-        let kept = kept.fold(0, |sum: u64, (_, length)| sum.saturating_add(length));
+        let kept = kept.fold(0, |sum: u64, (_, length)| sum.saturating_add(*length));
         (file, file_table.allocated(file).saturating_sub(kept))
     });
     freed.collect()

@@ -106,7 +106,7 @@ impl Narrow {
 }
 
 /// Files `1 << PLACES_SHIFT` apart share an entry that says which run they begin in.
-const PLACES_SHIFT: usize = 6;
+const PLACES_SHIFT: usize = 4;
 
 /// Files one after the other with the same place.
 #[derive(Clone, Copy, Debug)]
