@@ -21,6 +21,11 @@ pub(super) const FIRST: u64 = 16 << 10;
 /// See `FIRST`. 256 KiB made no difference.
 pub(super) const SETTLED: u64 = 64 << 10;
 
+/// Bytes that are announced with one call, and read at a time after that. They are half of the window, so that the disk
+/// has the next ones to read while this thread is woken for the last ones. With the usual readahead settings, the kernel
+/// would truncate ranges longer than 256 KiB.
+pub(super) const STEP: u64 = PIECE as u64 / 2;
+
 /// Bytes of a hole that are hashed between two checks whether the run is over: a fifth of a second, once.
 const ZEROS: u64 = 1 << 30;
 
@@ -40,6 +45,8 @@ pub(super) struct File {
     state: Running,
     digests: [Option<Digest>; SPANS],
     holes: Holes,
+    /// It is announced to the kernel step by step.
+    is_announced: bool,
     /// The kernel reads it ahead.
     is_left_to_readahead: bool,
     /// All of it was in the page cache.
@@ -59,7 +66,7 @@ pub(super) struct Piece {
 impl File {
     pub fn new(task: Task, fd: Arc<OwnedFd>, (is_direct, is_thin): (bool, bool)) -> Self {
         let [head, whole] = task.spans;
-        let along = head.offset == whole.offset && head.len <= whole.len.min(PIECE as u64);
+        let along = head.offset == whole.offset && head.len <= whole.len.min(STEP);
         Self {
             first: usize::from(along),
             open: OpenFile::new(fd, task.device.volume, is_direct),
@@ -71,6 +78,7 @@ impl File {
             state: Running::default(),
             digests: [None; SPANS],
             holes: Holes::of(is_thin),
+            is_announced: false,
             is_left_to_readahead: false,
             is_cached: false,
         }
@@ -78,6 +86,7 @@ impl File {
 
     /// Finds out whether the file is cached, and starts readahead for it unless it is announced step by step.
     pub fn prepare(&mut self, reader: &mut Reader, is_announced: bool) {
+        self.is_announced = is_announced;
         let len = self.len();
         if len >= PIECE as u64 || !is_announced {
             let missing = reader.uncached_bytes(&self.task, self.open.fd.as_fd());
@@ -129,6 +138,8 @@ impl File {
         let begins = self.is_left_to_readahead && self.read < SETTLED;
         let most = if self.open.is_direct {
             LARGE as u64
+        } else if self.is_announced {
+            STEP
         } else if begins && self.first == 0 {
             FIRST
         } else if begins {

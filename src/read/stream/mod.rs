@@ -18,16 +18,12 @@ use rustix::io::Errno;
 
 use crate::sys::page_cache::{self, Advice};
 
-use super::access::PIECE;
 use super::reader::{Reader, expected, may_be_stored, refused};
 use super::task::Source;
 use super::task::{Failure, Outcome, Task};
 
-use file::{File, Piece};
+use file::{File, Piece, STEP};
 use spacing::Spacing;
-
-/// Bytes announced with one call: with the usual readahead settings, the kernel would truncate a longer range.
-const STEP: u64 = PIECE as u64;
 
 /// Bytes of a long file after which their pages are given back.
 const GIVEN_BACK: u64 = 32 << 20;

@@ -190,6 +190,7 @@ fn every_way_reads_the_same_bytes() {
             [(0, 0), (0, size)],
             [(0, head), (0, size)],
             [(0, size.min(100_000)), (0, size)],
+            [(0, size.min(200_000)), (0, size)],
         ] {
             all.push(wanted(folder.path(), &name, spans));
             expected.push(spans.map(|(offset, len)| {
