@@ -15,10 +15,12 @@ use super::row::{Kind, Row, WholeDigest};
 use super::schema::{COLUMNS, SAMPLE_RULE};
 use crate::hash::SampleDigest;
 
-/// The values of a column of a row group, and how far they were handed over.
+/// A column of a row group: the values of some rows, and how far they were handed over.
 #[derive(Default)]
 pub struct Column {
-    /// 1 for a value, 0 for none; empty if the column is not wanted.
+    /// Decodes further values; `None` if the column is not read.
+    reader: Option<ColumnReader>,
+    /// 1 for a value, 0 for none.
     levels: Vec<i16>,
     ints: Vec<i64>,
     bytes: Vec<ByteArray>,
@@ -27,6 +29,47 @@ pub struct Column {
 }
 
 impl Column {
+    /// A column of which nothing is decoded yet.
+    pub fn new(
+        chunk: &ColumnChunkMetaData,
+        bytes: Bytes,
+        rows: usize,
+    ) -> Result<Self, CatalogError> {
+        // Its pages begin where the bytes do.
+        let here = chunk.clone().into_builder().set_data_page_offset(0);
+        let here = here.set_dictionary_page_offset(None).build()?;
+        let pages = SerializedPageReader::new(Arc::new(bytes), &here, rows, None)?;
+        Ok(Self {
+            reader: Some(get_column_reader(chunk.column_descr_ptr(), Box::new(pages))),
+            ..Self::default()
+        })
+    }
+
+    /// Replaces the values by those of the next rows.
+    pub fn decode(&mut self, rows: usize) -> Result<(), CatalogError> {
+        (self.row, self.value) = (0, 0);
+        self.levels.clear();
+        self.ints.clear();
+        self.bytes.clear();
+        let levels = Some(&mut self.levels);
+        let read = match &mut self.reader {
+            None => return Ok(()),
+            Some(ColumnReader::Int64ColumnReader(reader)) => {
+                reader.read_records(rows, levels, None, &mut self.ints)
+            }
+            Some(ColumnReader::ByteArrayColumnReader(reader)) => {
+                reader.read_records(rows, levels, None, &mut self.bytes)
+            }
+            Some(_) => return Err(damaged("a column has another type")),
+        };
+        let (records, values, _) = read?;
+        let is_whole = self.ints.len().max(self.bytes.len()) == values;
+        if records != rows || self.levels.len() != rows || !is_whole {
+            return Err(damaged("a column has too few rows"));
+        }
+        Ok(())
+    }
+
     /// The place of the next row's value.
     fn next(&mut self) -> Option<usize> {
         let is_there = *self.levels.get(self.row)? == 1;
@@ -59,35 +102,6 @@ impl Column {
         let bytes = bytes.map_err(|_| damaged("a digest has a wrong length"))?;
         Ok(Some(SampleDigest::from_bytes(bytes)))
     }
-}
-
-/// The values of a column of a row group.
-pub fn column_of(
-    chunk: &ColumnChunkMetaData,
-    bytes: Bytes,
-    rows: usize,
-) -> Result<Column, CatalogError> {
-    // Its pages begin where the bytes do.
-    let here = chunk.clone().into_builder().set_data_page_offset(0);
-    let here = here.set_dictionary_page_offset(None).build()?;
-    let pages = SerializedPageReader::new(Arc::new(bytes), &here, rows, None)?;
-    let mut column = Column::default();
-    let levels = Some(&mut column.levels);
-    let read = match get_column_reader(chunk.column_descr_ptr(), Box::new(pages)) {
-        ColumnReader::Int64ColumnReader(mut reader) => {
-            reader.read_records(rows, levels, None, &mut column.ints)
-        }
-        ColumnReader::ByteArrayColumnReader(mut reader) => {
-            reader.read_records(rows, levels, None, &mut column.bytes)
-        }
-        _ => return Err(damaged("a column has another type")),
-    };
-    let (records, values, _) = read?;
-    let is_whole = column.ints.len().max(column.bytes.len()) == values;
-    if records != rows || column.levels.len() != rows || !is_whole {
-        return Err(damaged("a column has too few rows"));
-    }
-    Ok(column)
 }
 
 /// The next row of these columns, in the order of the schema.

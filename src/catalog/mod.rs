@@ -32,7 +32,7 @@ pub use error::CatalogError;
 pub use facts::{Counts, Facts, Form, RootFacts};
 pub use needs::{Known, Need, Needs, SHORT};
 #[cfg(feature = "catalog")]
-pub use reader::{Catalog, OF_ROW};
+pub use reader::Catalog;
 pub use row::{Kind, Row, Rows, WholeDigest};
 #[cfg(feature = "catalog")]
 pub use writer::Writer;

@@ -9,7 +9,7 @@ use bytes::{Buf, Bytes};
 use parquet::basic::Compression;
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, ParquetMetaDataReader};
 
-use super::column::{Column, column_of, decoded, row};
+use super::column::{Column, decoded, row};
 use super::error::{CatalogError, damaged};
 use super::facts::{Facts, SCHEMA};
 use super::pages::{decompressed, is_flat};
@@ -22,8 +22,14 @@ const FOOTER: u64 = 32 << 20;
 /// Bytes at the start of a footer in which our schema lies.
 const SCHEMA_BYTES: usize = 8 << 10;
 
+/// The columns that are for other programs.
+const UNREAD: [&str; 4] = ["path_text", "mtime", "payload", "payload_rule"];
+
 /// The bytes at both ends of a Parquet file.
 const MAGIC: &[u8; 4] = b"PAR1";
+
+/// Rows that are decoded at a time: those of a row group take ten times what they take in the file.
+const DECODED: usize = 1 << 10;
 
 /// A catalog that is open for reading.
 pub struct Catalog {
@@ -95,28 +101,28 @@ impl Catalog {
         &self.facts
     }
 
-    /// Hands over each row, with these columns of it; the others are empty. `path_text` is for other programs.
+    /// Hands over each row.
     ///
     /// # Errors
     /// It cannot be read or is damaged. Rows before the damage may have been handed over.
-    pub fn each(
-        &self,
-        wanted: &[&str],
-        mut take: impl FnMut(&Row<'_>),
-    ) -> Result<(), CatalogError> {
+    pub fn each(&self, mut take: impl FnMut(&Row<'_>)) -> Result<(), CatalogError> {
         for group in self.metadata.row_groups() {
             let rows = group.num_rows() as usize;
             let mut left = MOST;
             let mut columns: [Column; COLUMNS.len()] = Default::default();
             for (column, (name, _)) in columns.iter_mut().zip(COLUMNS) {
                 let chunk = group.columns().iter().find(|it| is_named(it, name));
-                if let Some(chunk) = chunk.filter(|_| wanted.contains(&name)) {
+                if let Some(chunk) = chunk.filter(|_| !UNREAD.contains(&name)) {
                     let bytes = self.bytes_of(chunk, rows, &mut left)?;
-                    *column = decoded(|| column_of(chunk, bytes, rows))?;
+                    *column = decoded(|| Column::new(chunk, bytes, rows))?;
                 }
             }
-            for _ in 0..rows {
-                take(&row(&mut columns)?);
+            for start in (0..rows).step_by(DECODED) {
+                let rows = DECODED.min(rows - start);
+                decoded(|| columns.iter_mut().try_for_each(|it| it.decode(rows)))?;
+                for _ in 0..rows {
+                    take(&row(&mut columns)?);
+                }
             }
         }
         Ok(())
@@ -147,38 +153,9 @@ impl Catalog {
     }
 }
 
-/// The columns of a row, those that stand for a disk first. The others of a catalog are for other programs.
-pub const OF_ROW: [&str; 25] = [
-    "volume",
-    "kind",
-    "dir",
-    "name",
-    "target",
-    "size",
-    "allocated",
-    "mtime_ns",
-    "ctime_ns",
-    "inode",
-    "subvolume",
-    "links",
-    "head",
-    "tail",
-    "sample_rule",
-    "digest",
-    "digest_rule",
-    "error",
-    "host",
-    "scan",
-    "mode",
-    "uid",
-    "gid",
-    "read_ns",
-    "verified_ns",
-];
-
 impl Rows for Catalog {
     fn each(&self, take: &mut dyn FnMut(&Row<'_>)) -> io::Result<()> {
-        let read = Self::each(self, &OF_ROW[..18], take);
+        let read = Self::each(self, take);
         read.map_err(|error| match error {
             CatalogError::Io(error) => error,
             other => io::Error::other(other),

@@ -57,6 +57,17 @@ pub struct Row<'a> {
 }
 
 impl Row<'_> {
+    /// Its path on its file system.
+    pub fn path(&self) -> Vec<u8> {
+        let has_slash = self.dir.is_empty() || self.dir.ends_with(b"/");
+        let slash = if has_slash || self.name.is_empty() {
+            &b""[..]
+        } else {
+            b"/"
+        };
+        [self.dir, slash, self.name].concat()
+    }
+
     /// Its length; 0 if that is not known.
     pub fn bytes(&self) -> u64 {
         self.size.and_then(|it| it.try_into().ok()).unwrap_or(0)

@@ -22,8 +22,6 @@ pub struct Writer<'w> {
     columns: Vec<Column>,
     rows: usize,
     bytes: usize,
-    /// Room for the path of a row.
-    path: Vec<u8>,
 }
 
 /// The values of a column in the row group that is being filled.
@@ -64,7 +62,6 @@ impl<'w> Writer<'w> {
             columns: COLUMNS.iter().map(|_| Column::default()).collect(),
             rows: 0,
             bytes: 0,
-            path: Vec::new(),
         })
     }
 
@@ -74,13 +71,8 @@ impl<'w> Writer<'w> {
     /// Those of `out`.
     pub fn row(&mut self, row: &Row<'_>) -> io::Result<()> {
         self.facts.counts.add(row);
-        self.path.clear();
-        self.path.extend_from_slice(row.dir);
-        if !row.name.is_empty() && !row.dir.is_empty() && !row.dir.ends_with(b"/") {
-            self.path.push(b'/');
-        }
-        self.path.extend_from_slice(row.name);
-        let text = String::from_utf8_lossy(&self.path);
+        let path = row.path();
+        let text = String::from_utf8_lossy(&path);
         let values = values(row, &self.facts, text.as_bytes());
         for (column, value) in self.columns.iter_mut().zip(values) {
             self.bytes += column.push(&value);

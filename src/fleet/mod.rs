@@ -29,39 +29,37 @@ pub enum Query {
     Replication,
 }
 
-/// The queries, their names, and their own parts of the scripts.
-const QUERIES: [(Query, &str, &[&str]); 6] = [
-    (Query::Sizes, "sizes", &[include_str!("sql/sizes.sql")]),
+/// The queries: their names, and what they answer.
+pub const QUERIES: [(&str, &str, Query); 6] = [
     (
-        Query::Samples,
+        "sizes",
+        "Which files need samples: those whose size occurs in two places",
+        Query::Sizes,
+    ),
+    (
         "samples",
-        &[include_str!("sql/samples.sql")],
+        "Which files need digests: those whose samples occur in two places",
+        Query::Samples,
     ),
     (
-        Query::Sets,
         "sets",
-        &[
-            include_str!("sql/contents.sql"),
-            include_str!("sql/sets.sql"),
-        ],
+        "Which files in different places have the same content",
+        Query::Sets,
     ),
     (
-        Query::Elsewhere,
         "elsewhere",
-        &[
-            include_str!("sql/contents.sql"),
-            include_str!("sql/elsewhere.sql"),
-        ],
+        "For each host, where the other copies of its files are",
+        Query::Elsewhere,
     ),
     (
-        Query::Coverage,
         "coverage",
-        &[include_str!("sql/coverage.sql")],
+        "How much of each folder of a volume is elsewhere",
+        Query::Coverage,
     ),
     (
-        Query::Replication,
         "replication",
-        &[include_str!("sql/replication.sql")],
+        "Which contents have too few copies",
+        Query::Replication,
     ),
 ];
 
@@ -88,12 +86,21 @@ pub struct Parameters {
 impl Query {
     /// Its name.
     pub fn name(self) -> &'static str {
-        self.row().1
+        let row = QUERIES.iter().find(|(.., query)| *query == self);
+        row.unwrap_or(&QUERIES[0]).0
     }
 
-    fn row(self) -> &'static (Self, &'static str, &'static [&'static str]) {
-        let row = QUERIES.iter().find(|(query, ..)| *query == self);
-        row.unwrap_or(&QUERIES[0])
+    /// Its own part of a script.
+    fn part(self) -> String {
+        let contents = include_str!("sql/contents.sql");
+        match self {
+            Self::Sizes => include_str!("sql/sizes.sql").to_owned(),
+            Self::Samples => include_str!("sql/samples.sql").to_owned(),
+            Self::Sets => [contents, include_str!("sql/sets.sql")].concat(),
+            Self::Elsewhere => [contents, include_str!("sql/elsewhere.sql")].concat(),
+            Self::Coverage => include_str!("sql/coverage.sql").to_owned(),
+            Self::Replication => include_str!("sql/replication.sql").to_owned(),
+        }
     }
 
     /// The script for an engine.
@@ -154,13 +161,7 @@ impl Query {
         };
         let end = end.replace("{estimate}", estimate);
         let end = end.replace("{shape}", shape).replace("{hint}", hint);
-        let whole = [
-            begin,
-            include_str!("sql/files.sql"),
-            &self.row().2.concat(),
-            &end,
-        ]
-        .concat();
+        let whole = [begin, include_str!("sql/files.sql"), &self.part(), &end].concat();
         whole.replace("{query}", self.name())
     }
 }
@@ -177,7 +178,7 @@ impl Engine {
 
 /// The PySpark job that runs one of the queries.
 pub fn job() -> String {
-    let scripts = QUERIES.iter().map(|(query, name, _)| {
+    let scripts = QUERIES.iter().map(|(name, _, query)| {
         let template = query.template(Engine::Spark);
         format!("    \"{name}\": r\"\"\"{template}\"\"\",\n")
     });

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueHint};
-use seekless::fleet::{Engine, Query};
+use seekless::fleet::{Engine, QUERIES, Query};
 
 use super::common::{at_least_one, named};
 
@@ -67,39 +67,6 @@ pub struct SqlArgs {
     )]
     pub volume: String,
 }
-
-const QUERIES: [(&str, &str, Query); 6] = [
-    (
-        "sizes",
-        "Which files need samples: those whose size occurs in two places",
-        Query::Sizes,
-    ),
-    (
-        "samples",
-        "Which files need digests: those whose samples occur in two places",
-        Query::Samples,
-    ),
-    (
-        "sets",
-        "Which files in different places have the same content",
-        Query::Sets,
-    ),
-    (
-        "elsewhere",
-        "For each host, where the other copies of its files are",
-        Query::Elsewhere,
-    ),
-    (
-        "coverage",
-        "How much of each folder of a volume is elsewhere",
-        Query::Coverage,
-    ),
-    (
-        "replication",
-        "Which contents have too few copies",
-        Query::Replication,
-    ),
-];
 
 const ENGINES: [(&str, &str, Engine); 2] =
     [("duckdb", "", Engine::DuckDb), ("spark", "", Engine::Spark)];

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use seekless::catalog::{Catalog, Kind, OF_ROW, RootFacts, Row};
+use seekless::catalog::{Catalog, Kind, RootFacts, Row};
 use seekless::report::escape::BadEscape;
 use seekless::report::escape::unescape;
 use seekless::tree::Unseen;
@@ -27,13 +27,16 @@ impl Place {
 
     /// True for the row of it, and of what is below it.
     pub fn holds(&self, row: &Row<'_>) -> bool {
-        row.volume == Some(&*self.volume) && (is_in(row.dir, &self.dir) || is_entry(row, &self.dir))
+        let path = row.path();
+        let rest = path.strip_prefix(&self.dir[..]);
+        let is_in =
+            |rest: &[u8]| matches!(rest.first(), None | Some(b'/')) || self.dir.ends_with(b"/");
+        row.volume == Some(&*self.volume) && rest.is_some_and(is_in)
     }
 
     /// True for the rows of what is below it.
     fn is_above(&self, row: &Row<'_>) -> bool {
-        let is_itself = row.name.is_empty() && row.dir == self.dir || is_entry(row, &self.dir);
-        self.holds(row) && !is_itself
+        self.holds(row) && row.path() != self.dir
     }
 }
 
@@ -56,28 +59,12 @@ impl Gaps {
         if let (Kind::Unknown, Some(volume)) = (row.kind, row.volume)
             && gaps.into_iter().any(is_gap)
         {
-            let slash = if row.dir == b"/" || row.name.is_empty() {
-                &b""[..]
-            } else {
-                b"/"
-            };
             self.0.push(Place {
                 volume: volume.to_owned(),
-                dir: [row.dir, slash, row.name].concat(),
+                dir: row.path(),
             });
         }
     }
-}
-
-fn is_in(path: &[u8], dir: &[u8]) -> bool {
-    let rest = path.strip_prefix(dir);
-    rest.is_some_and(|rest| rest.is_empty() || rest[0] == b'/' || dir.ends_with(b"/"))
-}
-
-fn is_entry(row: &Row<'_>, path: &[u8]) -> bool {
-    let folder = path.strip_suffix(row.name);
-    let folder = folder.and_then(|folder| folder.strip_suffix(b"/"));
-    folder.is_some_and(|folder| folder == row.dir || folder.is_empty() && row.dir == b"/")
 }
 
 /// A catalog, and which of its rows stay.
@@ -107,7 +94,7 @@ impl Kept {
     ) -> io::Result<()> {
         let is_unseen = |row: &Row<'_>| gaps.0.iter().any(|gap| gap.is_above(row));
         let mut taken = Ok(());
-        let read = self.catalog.each(&OF_ROW, |row| {
+        let read = self.catalog.each(|row| {
             if taken.is_ok() && (self.stays(row) || is_unseen(row)) {
                 taken = take(row);
             }
@@ -142,7 +129,6 @@ mod tests {
             (b"/a/f", b"/a", b"f", true),
             (b"/f", b"/", b"f", true),
             (b"/a/f", b"/a", b"ff", false),
-            (b"/a/f", b"/a/", b"f", false),
             (b"/", b"/", b"f", true),
             (b"/", b"/a/b", b"f", true),
         ] {

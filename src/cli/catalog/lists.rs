@@ -79,14 +79,13 @@ pub fn export(args: &ExportArgs) -> Result<Exit, Stop> {
     let mut read = Ok(());
     console::print(|out| {
         let mut written = Ok(());
-        let wanted = ["kind", "dir", "name", "digest", "digest_rule"];
-        read = each(&args.catalog, &catalog, &wanted, |row| match row.digest {
+        read = each(&args.catalog, &catalog, |row| match row.digest {
             _ if row.kind != Kind::File || written.is_err() => {}
             Some(digest) if args.format.takes(&digest) => {
                 listed += 1;
-                let dir = row.dir.strip_prefix(b"/").unwrap_or(row.dir);
-                let slash = if dir.is_empty() { &b""[..] } else { b"/" };
-                written = write_line(out, &digest, &[dir, slash, row.name].concat());
+                let path = row.path();
+                let path = path.strip_prefix(b"/").unwrap_or(&path);
+                written = write_line(out, &digest, path);
             }
             _ => left += 1,
         });

@@ -59,16 +59,9 @@ fn place(output: Option<&Path>) -> Result<OutputStream, Stop> {
     OutputStream::replacing(output, Replaced::Catalogs).or_else(refuse)
 }
 
-/// Lets each row with these columns be seen.
-fn each(
-    path: &Path,
-    catalog: &Catalog,
-    wanted: &[&str],
-    take: impl FnMut(&Row<'_>),
-) -> Result<(), Stop> {
-    let read = watch::about(path, "not all of it was read", || {
-        catalog.each(wanted, take)
-    });
+/// Lets each row be seen.
+fn each(path: &Path, catalog: &Catalog, take: impl FnMut(&Row<'_>)) -> Result<(), Stop> {
+    let read = watch::about(path, "not all of it was read", || catalog.each(take));
     read.or_else(|error| refuse(wrong(path, &error)))
 }
 

@@ -44,9 +44,8 @@ pub fn tree(args: &TreeArgs) -> Result<Exit, Stop> {
     };
     let depth = args.depth as usize;
     let mut lines = BTreeMap::<Place, Line>::new();
-    let wanted = ["volume", "kind", "dir", "name", "size", "target", "error"];
-    each(&args.catalog, &catalog, &wanted, |row| {
-        let path = [parts(row.dir), parts(row.name)].concat();
+    each(&args.catalog, &catalog, |row| {
+        let path = parts(&row.path());
         // A path may be below several of them, and counts once.
         let above = starts.iter().filter(|(volume, start)| {
             let is_there = volume.as_ref().is_none_or(|it| it.as_deref() == row.volume);

@@ -35,7 +35,6 @@ struct Update {
     needs: Needs,
     /// Wanted files on file systems that are not looked at.
     elsewhere: u64,
-    exit: Exit,
 }
 
 /// Looks at the disks of a catalog again, and writes what has become of them.
@@ -49,7 +48,13 @@ pub fn update(args: UpdateArgs) -> Result<Exit, Stop> {
         console::lines(work(&made.summary));
         console::lines(outcome(&run, &made));
     }
-    Ok(made.exit.worse(run.exit))
+    let is_all_here = run.making.kept.is_none_or(|kept| kept.away.is_empty());
+    let exit = if is_all_here {
+        Exit::Done
+    } else {
+        Exit::SomeLeft
+    };
+    Ok(made.exit.worse(exit))
 }
 
 fn resolve(args: UpdateArgs, around: &mut Environment<'_>) -> Result<Update, Stop> {
@@ -101,11 +106,6 @@ fn resolve(args: UpdateArgs, around: &mut Environment<'_>) -> Result<Update, Sto
             }
         })?;
     }
-    let exit = if roots.away.is_empty() {
-        Exit::Done
-    } else {
-        Exit::SomeLeft
-    };
     let kept = Kept {
         path: args.catalog.clone(),
         catalog,
@@ -137,7 +137,6 @@ fn resolve(args: UpdateArgs, around: &mut Environment<'_>) -> Result<Update, Sto
         making,
         needs,
         elsewhere,
-        exit,
     })
 }
 
@@ -221,24 +220,7 @@ fn read_list(path: &Path, take: impl FnMut(wanted::Entry)) -> Result<(), Stop> {
 
 /// Lets the rows of what is here be known.
 fn know(kept: &Kept, needs: &mut Needs) -> Result<(), Stop> {
-    let columns = [
-        "volume",
-        "kind",
-        "dir",
-        "name",
-        "size",
-        "mtime_ns",
-        "ctime_ns",
-        "inode",
-        "subvolume",
-        "head",
-        "tail",
-        "sample_rule",
-        "digest",
-        "digest_rule",
-        "read_ns",
-    ];
-    each(&kept.path, &kept.catalog, &columns, |row| {
+    each(&kept.path, &kept.catalog, |row| {
         if !kept.stays(row) {
             needs.know(row);
         }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use seekless::catalog::wanted::{Entry, write};
 use seekless::device::Mounts;
 use seekless::engine::{Config, Root};
+use seekless::units::counted;
 
 use super::meant_as_file;
 use crate::cli::terminal::console;
@@ -47,18 +48,14 @@ pub fn root(path: PathBuf) -> Result<Root, Stop> {
             return Ok(Root::from(path));
         }
         Err(error) => {
-            return refuse(format!(
-                "{}: cannot read this catalog: {error}",
-                console::path(&path)
-            ));
+            return refuse_root(&path, &format!("cannot read this catalog: {error}"));
         }
     };
     let facts = catalog.facts();
     if facts.form == Form::List {
-        return refuse(format!(
-            "{}: it is made of a list, which has no sizes to compare by: make a catalog of the disk",
-            console::path(&path)
-        ));
+        let why =
+            "it is made of a list, which has no sizes to compare by: make a catalog of the disk";
+        return refuse_root(&path, why);
     }
     let dir = match &facts.roots[..] {
         [root] => unescape(root.dir.as_bytes()).unwrap_or_default(),
@@ -85,14 +82,15 @@ pub fn root(path: PathBuf) -> Result<Root, Stop> {
     Ok(Root::from(path))
 }
 
+fn refuse_root<T>(path: &Path, why: &str) -> Result<T, Stop> {
+    refuse(format!("{}: {why}", console::path(path)))
+}
+
 /// Refuses a catalog where something has to be read or changed that only a disk has.
 pub fn refuse_catalogs(config: &Config, why: &str) -> Result<(), Stop> {
     match config.roots.iter().find(|root| root.catalog.is_some()) {
         None => Ok(()),
-        Some(root) => refuse(format!(
-            "{}: it is a catalog: {why}",
-            console::path(&root.path)
-        )),
+        Some(root) => refuse_root(&root.path, &format!("it is a catalog: {why}")),
     }
 }
 
@@ -116,10 +114,7 @@ pub fn refuse_plugged(config: &Config) -> Result<(), Stop> {
                     continue;
                 }
             };
-            return refuse(format!(
-                "{}: it is a catalog: {why}",
-                console::path(&root.path)
-            ));
+            return refuse_root(&root.path, &format!("it is a catalog: {why}"));
         }
     }
     Ok(())
@@ -130,10 +125,13 @@ pub fn refuse_gaps(config: &Config, option: &str) -> Result<(), Stop> {
     let lacks = |root: &&Root| root.catalog.as_ref().is_some_and(|it| it.lacks_digests);
     match config.roots.iter().find(lacks) {
         None => Ok(()),
-        Some(root) => refuse(format!(
-            "{}: this catalog has no digest of some files, so {option} has no answer: make one with --full",
-            console::path(&root.path)
-        )),
+        Some(root) => {
+            let why = "this catalog has no digest of some files, so";
+            refuse_root(
+                &root.path,
+                &format!("{why} {option} has no answer: make one with --full"),
+            )
+        }
     }
 }
 
@@ -180,12 +178,15 @@ fn age(time: &str) -> String {
         return "at an unknown time".to_owned();
     };
     let seconds = jiff::Timestamp::now().duration_since(then).as_secs();
-    let units = [(86_400, "day"), (3600, "hour"), (60, "minute")];
-    match units.iter().find(|(length, _)| seconds >= *length) {
-        Some((length, unit)) => {
-            let number = seconds.unsigned_abs() / length.unsigned_abs();
-            let plural = if number == 1 { "" } else { "s" };
-            format!("{number} {unit}{plural} ago")
+    let units = [
+        (86_400, "day", "days"),
+        (3600, "hour", "hours"),
+        (60, "minute", "minutes"),
+    ];
+    match units.iter().find(|(length, ..)| seconds >= *length) {
+        Some((length, one, many)) => {
+            let number = (seconds / length).unsigned_abs();
+            format!("{} ago", counted(number, one, many))
         }
         None if seconds < 0 => "by a clock that is ahead".to_owned(),
         None => "just now".to_owned(),

@@ -13,6 +13,7 @@ use rustix::fs::FileType;
 use rustix::io::Errno;
 
 use super::error::Cause;
+use crate::catalog::wanted::HEADER;
 use crate::file::trust;
 use crate::sys::attributes::{self, Attributes};
 use crate::sys::stat::Stat;
@@ -118,11 +119,7 @@ pub const START: u64 = 1 << 14;
 const NAMED: usize = 512;
 
 /// The beginnings of reports and of tables.
-const BEGINNINGS: [&str; 3] = [
-    "# seekless ",
-    "set,file,replicas,size,",
-    "want,size,volume,dir,name",
-];
+const BEGINNINGS: [&str; 3] = ["# seekless ", "set,file,replicas,size,", HEADER];
 
 /// The end of the first line of a plan.
 pub const PLAN: &str = ": this is a plan; nothing was done";

@@ -18,7 +18,7 @@ mod wanted;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use seekless::catalog::{Catalog, Kind, OF_ROW, Row, WholeDigest};
+use seekless::catalog::{Catalog, Kind, Row, WholeDigest};
 
 /// What a test asks of a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,7 +60,7 @@ impl From<&Row<'_>> for Entry {
 fn entries(catalog: &Path) -> BTreeMap<Vec<u8>, Entry> {
     let catalog = Catalog::open(catalog).expect("a catalog");
     let mut entries = BTreeMap::new();
-    let read = catalog.each(&OF_ROW, |row| {
+    let read = catalog.each(|row| {
         let path = match (row.dir, row.name) {
             (dir, b"") => dir.to_owned(),
             (b"", name) => name.to_owned(),

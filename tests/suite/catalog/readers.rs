@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, UNIX_EPOCH};
 
-use seekless::catalog::{Catalog, OF_ROW};
+use seekless::catalog::Catalog;
 
 use super::entries;
 use crate::common::limits::skipped;
@@ -52,7 +52,7 @@ fn rows(catalog: &Path) -> Vec<String> {
     let catalog = Catalog::open(catalog).expect("a catalog");
     let mut rows = Vec::new();
     let number = |number: Option<i64>| number.map_or("None".to_owned(), |it| it.to_string());
-    let read = catalog.each(&OF_ROW, |row| {
+    let read = catalog.each(|row| {
         let parts = [
             hex(Some(row.dir)),
             hex(Some(row.name)),

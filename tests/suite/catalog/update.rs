@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::path::Path;
 
 use seekless::catalog::wanted::{self, Want};
-use seekless::catalog::{Catalog, Facts, OF_ROW, Row, Writer};
+use seekless::catalog::{Catalog, Facts, Row, Writer};
 use seekless::units::{Bytes, counted};
 
 use super::entries;
@@ -59,7 +59,7 @@ pub fn update(tree: &Tree, options: &str) -> Run {
 /// Hands over the rows of the catalog.
 fn rows(tree: &Tree, take: impl FnMut(&Row<'_>)) -> Facts {
     let catalog = Catalog::open(&tree.path("c.parquet")).expect("a catalog");
-    catalog.each(&OF_ROW, take).expect("readable");
+    catalog.each(take).expect("readable");
     catalog.facts().clone()
 }
 
