@@ -43,6 +43,9 @@ pub fn compare(args: CompareArgs) -> Result<Exit, Stop> {
     let wanted = catalog_roots::wanted_place(run.args.wanted.as_deref(), &run.config)?;
     let nothing = Arc::<Mutex<Option<()>>>::default();
     let tree = watched(words, &nothing, |control, listener| {
+        if wanted.is_some() {
+            listener.keep_wanted();
+        }
         let seen = engine::classify(&run.config, Scope::AcrossRoots, listener, control);
         if control.is_cancelled() {
             return Err(Exit::Interrupted.into());

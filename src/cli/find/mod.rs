@@ -78,6 +78,9 @@ fn search(run: &FindRun, mut ranking: Option<Ranking>) -> Result<Exit, Stop> {
             if run.delivery == Delivery::AsFinal {
                 scope.spawn(|| flush_now_and_then(&output, control, until_over));
             }
+            if wanted.is_some() {
+                listener.keep_wanted();
+            }
             let summary = drive(run, &mut ranking, &output, control, listener)?;
             // A part of a list would look like all of it.
             if !summary.interrupted {

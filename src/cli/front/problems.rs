@@ -29,7 +29,8 @@ pub struct Listener {
     /// Only problems are of interest.
     is_quiet: AtomicBool,
     links: Mutex<Vec<PathBuf>>,
-    wanted: Mutex<Vec<Entry>>,
+    /// `None` as long as nobody asks.
+    wanted: Mutex<Option<Vec<Entry>>>,
 }
 
 impl Listener {
@@ -57,12 +58,17 @@ impl Listener {
         self.links.into_inner().unwrap_or_default()
     }
 
-    /// What has to be read of disks that are not plugged in, as far as a list can name it.
+    /// Keeps from now on what has to be read of disks that are not plugged in.
+    pub fn keep_wanted(&self) {
+        if let Ok(mut wanted) = self.wanted.lock() {
+            *wanted = Some(Vec::new());
+        }
+    }
+
+    /// What was kept of it, as far as a list can name it.
     pub fn wanted(&self) -> Vec<Entry> {
-        let wanted = self.wanted.lock();
-        wanted
-            .map(|mut wanted| std::mem::take(&mut *wanted))
-            .unwrap_or_default()
+        let wanted = self.wanted.lock().ok();
+        wanted.and_then(|mut it| it.take()).unwrap_or_default()
     }
 
     /// Says how many problems were not named. Call it when the run is over.
@@ -165,7 +171,9 @@ impl Observer for Listener {
             size: i64::try_from(file.size).ok(),
             ..Row::default()
         };
-        if let Ok(mut wanted) = self.wanted.lock() {
+        if let Ok(mut wanted) = self.wanted.lock()
+            && let Some(wanted) = &mut *wanted
+        {
             wanted.extend(Entry::of(want, &row));
         }
     }

@@ -66,8 +66,11 @@ pub struct Machine {
     equalities: Vec<Equality>,
     /// Volumes on which a file with one name has no other: catalogs have a row for each name, and no two for one.
     counted_names: HashSet<DevIndex>,
-    /// Sizes of files that can only be compared as a whole.
-    only_whole: HashSet<u64>,
+    /// Files that can only be compared as a whole, and open sizes that have one.
+    only_whole: FileSet,
+    whole_sizes: HashSet<ClassId>,
+    /// No size opens so far.
+    is_gathering: bool,
     scan_done: bool,
     finished: Vec<ClassId>,
 }
@@ -169,10 +172,43 @@ impl Machine {
         self.counted_names.insert(volume);
     }
 
-    /// Says that files of this size have to be read whole, since no other digest of one of them is known. Call it before
-    /// one of them is found.
-    pub fn only_whole(&mut self, size: u64) {
-        self.only_whole.insert(size);
+    /// Says that a file can only be compared as a whole, since no other digest of it is known. Call it while
+    /// [gathering](Self::gather).
+    pub fn only_whole(&mut self, file: FileIndex) {
+        self.only_whole.insert(file);
+    }
+
+    /// Lets no size open until [`Self::open_gathered`], which knows all that was said of its files.
+    pub fn gather(&mut self) {
+        self.is_gathering = true;
+    }
+
+    /// Opens the sizes that are due. Their files wait for [`Self::start_gathered`].
+    pub fn open_gathered(&mut self) {
+        self.is_gathering = false;
+        for class in self.by_size.ids() {
+            self.open_size(class);
+        }
+    }
+
+    /// Requests the first read of a gathered file, which was not [set aside](Self::set_aside), if its size is open.
+    pub fn start_gathered(&mut self, file: FileIndex) {
+        if let Some(class) = self.open_class(file) {
+            self.start(class, file);
+        }
+    }
+
+    /// True if files as long as this one go on to the next stage.
+    pub fn is_size_open(&self, file: FileIndex) -> bool {
+        self.open_class(file).is_some()
+    }
+
+    fn open_class(&self, file: FileIndex) -> Option<ClassId> {
+        let size = self.file_table.size(file);
+        match self.by_size.find(size, &self.file_table)? {
+            SameSize::Class(class) if self.by_size.class(class).open => Some(class),
+            _ => None,
+        }
     }
 
     /// Takes a found file of which nothing can be known, or a further name of one: it joins no class.
@@ -189,7 +225,7 @@ impl Machine {
         }
         let is_met = self.file_table.has_records(volume, found.ino, found.size);
         let file = self.file_table.push(found, name, dir, volume);
-        self.file_table.identify(file, is_met);
+        self.identify(file, is_met);
         Naming::First
     }
 
@@ -221,7 +257,7 @@ impl Machine {
             self.by_size.insert(file, &self.file_table);
             return Naming::First;
         };
-        self.file_table.identify(file, is_met);
+        self.identify(file, is_met);
         self.by_size.add(class, file, &mut self.chain);
         let is_newer = self.is_any_newer(&[file]);
         let of_size = self.by_size.class_mut(class);
@@ -235,6 +271,18 @@ impl Machine {
         Naming::First
     }
 
+    fn has_one_name(&self, links: u32, volume: DevIndex) -> bool {
+        links == 1 && self.counted_names.contains(&volume)
+    }
+
+    /// Makes a file findable, unless nobody will look for it.
+    fn identify(&mut self, file: FileIndex, is_met: bool) {
+        let (links, volume) = (self.file_table.links(file), self.file_table.volume(file));
+        if !self.has_one_name(links, volume) {
+            self.file_table.identify(file, is_met);
+        }
+    }
+
     fn known(
         &self,
         found: &FoundFile,
@@ -242,7 +290,7 @@ impl Machine {
         dir: DirId,
         volume: DevIndex,
     ) -> Option<FileIndex> {
-        if found.links == 1 && self.counted_names.contains(&volume) {
+        if self.has_one_name(found.links, volume) {
             return None;
         }
         self.file_table
@@ -269,7 +317,7 @@ impl Machine {
             SameSize::Class(class) => Some(class),
             SameSize::Alone(file) => {
                 // It was not looked for so far.
-                self.file_table.identify(file, false);
+                self.identify(file, false);
                 let root = self.dirs.read().root(self.file_table.dir(file));
                 let is_newer = self.is_any_newer(&[file]);
                 let by_size = &mut self.by_size;
@@ -298,20 +346,25 @@ impl Machine {
     }
 
     fn open_size_if_due(&mut self, class: ClassId) {
+        for file in self.open_size(class) {
+            self.start(class, file);
+        }
+    }
+
+    /// Opens a size if it is due; returns the files that were held.
+    fn open_size(&mut self, class: ClassId) -> Vec<FileIndex> {
         let of = self.by_size.class(class);
         let (files, names) = (of.files.into(), of.names.into());
-        if !of.open
-            && of.any_newer
-            && self
-                .rules
-                .counting
-                .size_matters(files, names, of.spans_roots)
-        {
-            let held = self.by_size.open(class, &self.chain);
-            for file in held {
-                self.start(class, file);
-            }
+        let counting = self.rules.counting;
+        let is_due = of.any_newer && counting.size_matters(files, names, of.spans_roots);
+        if of.open || self.is_gathering || !is_due {
+            return Vec::new();
         }
+        let held = self.by_size.open(class, &self.chain);
+        if held.iter().any(|&file| self.only_whole.contains(file)) {
+            self.whole_sizes.insert(class);
+        }
+        held
     }
 
     /// The first read of a file whose size is shared.
@@ -319,7 +372,7 @@ impl Machine {
         let size = self.file_table.size(file);
         if size == 0 {
             self.join_content(class, file, Content::Digest(ContentDigest::of_nothing()));
-        } else if size <= HEAD || self.only_whole.contains(&size) {
+        } else if size <= HEAD || self.whole_sizes.contains(&class) {
             self.by_size.class_mut(class).whole = Some(true);
             self.want(class, file, Want::Whole);
         } else if self

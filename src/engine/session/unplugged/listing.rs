@@ -4,7 +4,8 @@
 //! other files of their sizes are found. Nothing of a catalog becomes a path that is opened: all its paths begin with
 //! the path of the catalog, which is a file.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -15,11 +16,12 @@ use crate::engine::config::Root;
 use crate::file::{
     DevIndex, DirId, FileIndex, FolderId, FolderPlace, FoundFile, Naming, Numbering, leads_to_trash,
 };
-use crate::hash::{ContentDigest, SampleDigest};
+use crate::hash::ContentDigest;
 use crate::scan::count_left_out;
 use crate::scan::filter::Verdict;
 use crate::tree::{EntryKind, Unseen};
 
+use super::digests::{Digests, RowDigests};
 use crate::engine::session::Session;
 
 /// The first of the device numbers that are made up for the file systems of catalogs; the next ones are lower. The
@@ -27,7 +29,7 @@ use crate::engine::session::Session;
 const FIRST_DEVICE: u64 = u64::MAX;
 
 /// Folders on the way to a file at most, as in a search.
-const DEPTH: usize = 1 << 14;
+const DEPTH: u32 = 1 << 14;
 
 /// File systems and subvolumes of all catalogs at most: numbers of file systems have 16 bits.
 const MOST_VOLUMES: usize = 10_000;
@@ -37,80 +39,36 @@ const MOST_VOLUMES: usize = 10_000;
 pub struct Unplugged {
     /// What is known of the contents of the first files of the table.
     digests: RowDigests,
-    /// Files of which a digest of the whole is missing. They are in no class: no read of them will end.
-    pub without_digest: Vec<FileIndex>,
     /// The file systems by their numbers in the table, which are the first ones: the root, the name if it has one, and
     /// the number of the subvolume.
     volumes: Vec<(u32, Option<String>, Option<i64>)>,
 }
 
-/// What a catalog says of a content.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Digests {
-    /// Digests of the first and of the last bytes.
-    pub samples: Option<(SampleDigest, SampleDigest)>,
-    /// Digest of all bytes.
-    pub content: Option<ContentDigest>,
-}
-
-/// Digests of many files: 5 bytes for a file, and the digests that it has.
-#[derive(Default)]
-struct RowDigests {
-    /// Where those of a file begin, and what they are: 1 for samples, 2 for the content.
-    starts: Vec<u32>,
-    kinds: Vec<u8>,
-    parts: Vec<[u8; 16]>,
-}
-
-impl RowDigests {
-    fn push(&mut self, digests: Digests) {
-        self.starts.push(self.parts.len() as u32);
-        let mut kind = 0;
-        if let Some((head, tail)) = digests.samples {
-            kind |= 1;
-            self.parts.extend([*head.as_bytes(), *tail.as_bytes()]);
-        }
-        if let Some(content) = digests.content {
-            kind |= 2;
-            let (halves, _) = content.as_bytes().as_chunks();
-            self.parts.extend(halves);
-        }
-        self.kinds.push(kind);
-    }
-
-    fn get(&self, at: usize) -> Option<Digests> {
-        let (&start, &kind) = (self.starts.get(at)?, self.kinds.get(at)?);
-        let mut parts = self.parts[start as usize..].iter().copied();
-        let mut next = || parts.next().unwrap_or_default();
-        let mut digests = Digests::default();
-        if kind & 1 > 0 {
-            let sample = SampleDigest::from_bytes;
-            digests.samples = Some((sample(next()), sample(next())));
-        }
-        if kind & 2 > 0 {
-            let mut whole = [0; 32];
-            whole[..16].copy_from_slice(&next());
-            whole[16..].copy_from_slice(&next());
-            digests.content = Some(ContentDigest::from_bytes(whole));
-        }
-        Some(digests)
-    }
-}
-
 impl Unplugged {
-    /// What is known of a file; `None` if it is of no catalog.
+    /// What is known of a file, and not yet by the tables; `None` if it is of no catalog.
     pub fn digests(&self, file: FileIndex) -> Option<Digests> {
-        self.digests.get(file.0 as usize)
+        self.digests.get(file)
     }
 
     /// True if a file is of a catalog.
     pub fn has(&self, file: FileIndex) -> bool {
-        (file.0 as usize) < self.digests.kinds.len()
+        (file.0 as usize) < self.digests.len()
+    }
+
+    /// True if a file is of a catalog that lacks the digest of the whole. It is in no class: no read of it will end.
+    pub fn is_open(&self, file: FileIndex) -> bool {
+        self.digests.lacks_content(file)
+    }
+
+    /// The files for which that is so.
+    pub fn open(&self) -> impl Iterator<Item = FileIndex> {
+        let all = (0..self.digests.len() as u32).map(FileIndex);
+        all.filter(|&file| self.is_open(file))
     }
 
     /// True if there are none.
     pub fn is_empty(&self) -> bool {
-        self.digests.kinds.is_empty()
+        self.digests.len() == 0
     }
 
     /// The name of the file system with this number.
@@ -135,6 +93,7 @@ impl Session<'_> {
     /// The path of one that cannot be read to its end, or is damaged, and why.
     pub(in crate::engine::session) fn list_catalogs(&mut self) -> Result<(), (PathBuf, io::Error)> {
         let config = self.config;
+        self.machine.gather();
         for (number, root) in (0..).zip(&config.roots) {
             let Some(catalog) = &root.catalog else {
                 continue;
@@ -152,6 +111,21 @@ impl Session<'_> {
             }
         }
         self.know_open_sizes();
+        self.machine.open_gathered();
+        // Without other files, nothing else can have the size of one that is alone with it.
+        let is_all = config.roots.iter().all(|root| root.catalog.is_some());
+        for block in self.unplugged.digests.blocks() {
+            let files = block.clone().map(|at| FileIndex(at as u32));
+            for file in files.filter(|&file| !self.unplugged.is_open(file)) {
+                self.machine.start_gathered(file);
+            }
+            self.request();
+            let (machine, probable) = (&self.machine, &self.probable);
+            self.unplugged.digests.let_go(block, |file| {
+                let is_over = machine.is_recalled(file) || is_all && !machine.is_size_open(file);
+                is_over && !probable.is_open_size(file, machine.file_table())
+            });
+        }
         Ok(())
     }
 
@@ -174,9 +148,13 @@ struct Listing<'c> {
     path: &'c Path,
     /// The folder that paths start from.
     start: &'c [u8],
-    /// The folders met so far; `None` for one that is left out.
-    folders: HashMap<Vec<u8>, Option<DirId>>,
-    /// The number of the device of the row, and of the last folder or file that got a number of its own.
+    /// The path of the last row's folder, and the folder; `None` for one that is left out.
+    at: Option<(Vec<u8>, Option<DirId>)>,
+    /// The folders that were left out, by those that they are in.
+    left_out: HashMap<DirId, HashSet<Vec<u8>>>,
+    /// The start of folders' numbers: users choose names, and must not be able to choose numbers.
+    secret: RandomState,
+    /// The number of the device of the row, and of the last file that got a number of its own.
     device: u64,
     last_number: u64,
 }
@@ -190,7 +168,9 @@ impl<'c> Listing<'c> {
             root,
             path: &given.path,
             start: start.strip_suffix(b"/").unwrap_or(start),
-            folders: HashMap::new(),
+            at: None,
+            left_out: HashMap::new(),
+            secret: RandomState::new(),
             device: FIRST_DEVICE,
             last_number: 0,
         }
@@ -275,9 +255,6 @@ impl<'c> Listing<'c> {
         }
         let machine = &mut session.machine;
         let naming = if digests.content.is_some() {
-            if digests.samples.is_none() {
-                machine.only_whole(size);
-            }
             machine.found(&found, row.name, dir, self.root, number, None)
         } else {
             machine.set_aside(&found, row.name, dir, number)
@@ -289,11 +266,10 @@ impl<'c> Listing<'c> {
                 summary.bytes_present = summary.bytes_present.saturating_add(size);
                 let file = FileIndex(session.machine.file_table().len() as u32 - 1);
                 session.unplugged.digests.push(digests);
-                if digests.content.is_none() {
-                    session.unplugged.without_digest.push(file);
-                    if let Some(why) = why {
-                        session.account.leave_open(file, why);
-                    }
+                match (digests.content, digests.samples, why) {
+                    (Some(_), None, _) => session.machine.only_whole(file),
+                    (None, _, Some(why)) => session.account.leave_open(file, why),
+                    _ => {}
                 }
             }
             Naming::Further => session.sets.deliverer.summary.extra_names += 1,
@@ -339,93 +315,94 @@ impl<'c> Listing<'c> {
         session: &mut Session<'_>,
         dir: &[u8],
     ) -> Result<Option<DirId>, &'static str> {
+        if let Some((path, folder)) = &self.at
+            && path == dir
+        {
+            return Ok(*folder);
+        }
         let below = dir.strip_prefix(self.start);
         let below = below.filter(|below| matches!(below.first(), None | Some(b'/')));
         let below = below.unwrap_or(dir);
-        if let Some(&known) = self.folders.get(below) {
-            return Ok(known);
+        let below = below.strip_prefix(b"/").unwrap_or(below);
+        let mut names = below.split(|&byte| byte == b'/');
+        if below.is_empty() {
+            names.next();
         }
-        let mut at = Some(self.top(session));
-        // The longest known way is mostly that to the folder above.
-        let mut ends: Vec<usize> = Vec::new();
-        let mut end = below.len();
-        while end > 0 {
-            if let Some(&known) = self.folders.get(&below[..end]) {
-                at = known;
-                break;
-            }
-            ends.push(end);
-            let parent = below[..end].iter().rposition(|&byte| byte == b'/');
-            end = parent.unwrap_or(0);
-        }
-        if ends.len() > DEPTH {
-            return Err("a row of this catalog names more than 16,384 folders");
-        }
-        for end in ends.into_iter().rev() {
-            let name = below[..end].rsplit(|&byte| byte == b'/').next();
-            let name = name.unwrap_or_default();
-            // The root of a file system is `/`.
-            let is_root = name.is_empty() && end == 1;
-            if !is_root && !is_name(name) {
+        let path = self.path.as_os_str().as_bytes();
+        let mut at = self.found(session, FolderPlace::Root(path, self.root), true);
+        for (depth, name) in (1..).zip(names) {
+            if !is_name(name) {
                 return Err(NO_PATH);
             }
-            let depth = below[..end]
-                .split(|&byte| byte == b'/')
-                .filter(|part| !part.is_empty());
-            let is_listed = session
-                .config
-                .max_depth
-                .is_none_or(|most| (depth.count() as u32) < most);
-            at = match at {
-                Some(above) if !is_root => self.enter(session, above, name, is_listed),
-                at => at,
-            };
-            self.folders.insert(below[..end].to_owned(), at);
+            if depth > DEPTH {
+                return Err("a row of this catalog names more than 16,384 folders");
+            }
+            let is_listed = session.config.max_depth.is_none_or(|most| depth < most);
+            at = at
+                .and_then(|above| self.found(session, FolderPlace::Below(above, name), is_listed));
         }
+        self.at = Some((dir.to_owned(), at));
         Ok(at)
     }
 
-    /// The folder that stands for the root.
-    fn top(&mut self, session: &mut Session<'_>) -> DirId {
-        if let Some(&Some(top)) = self.folders.get(&b""[..]) {
-            return top;
-        }
-        let path = self.path.as_os_str().as_bytes();
-        let id = self.next_folder();
-        let top = session.dirs.write().add_root(path, self.root, id);
-        self.folders.insert(Vec::new(), Some(top));
-        top
-    }
-
-    fn enter(
+    /// The folder at this place; `None` if it is left out.
+    fn found(
         &mut self,
         session: &mut Session<'_>,
-        above: DirId,
-        name: &[u8],
+        place: FolderPlace<'_>,
         is_listed: bool,
     ) -> Option<DirId> {
+        let (above, name) = match place {
+            FolderPlace::Root(path, _) => (None, path),
+            FolderPlace::Below(above, name) => (Some(above), name),
+        };
+        let mut id = FolderId {
+            dev: FIRST_DEVICE,
+            ino: self.secret.hash_one((above, name)),
+            mount: self.root.into(),
+        };
+        let dirs = session.dirs.read();
+        while let Some(&known) = dirs.met(id).first() {
+            if dirs.parent(known) == above && dirs.name(known) == name {
+                return Some(known);
+            }
+            id.ino = id.ino.wrapping_add(1);
+        }
+        drop(dirs);
+        let Some(above) = above else {
+            return session.dirs.write().add(place, id, 0).ok();
+        };
+        if self
+            .left_out
+            .get(&above)
+            .is_some_and(|names| names.contains(name))
+        {
+            return None;
+        }
+        let mut path = Vec::new();
+        session.dirs.read().path_of(above, name, &mut path);
+        let is_trash = leads_to_trash(&path);
         let verdict = match self.verdict(session, above, name, true) {
             Verdict::Keep if !is_listed => Verdict::Filtered,
             verdict => verdict,
         };
         let summary = &mut session.sets.deliverer.summary;
-        if let Some(unseen) = count_left_out(&mut summary.left_out, verdict) {
-            session.account.unseen(above, name, unseen);
-            return None;
-        }
-        let mut path = Vec::new();
-        let id = self.next_folder();
-        let mut dirs = session.dirs.write();
-        dirs.path_of(above, name, &mut path);
-        let is_trash = leads_to_trash(&path);
-        if is_trash && session.config.skip_trash {
-            drop(dirs);
+        let mut unseen = count_left_out(&mut summary.left_out, verdict);
+        if unseen.is_none() && is_trash && session.config.skip_trash {
             summary.left_out.trash += 1;
-            session.account.unseen(above, name, Unseen::Trash);
+            unseen = Some(Unseen::Trash);
+        }
+        if let Some(unseen) = unseen {
+            session.account.unseen(above, name, unseen);
+            self.left_out
+                .entry(above)
+                .or_default()
+                .insert(name.to_owned());
             return None;
         }
         summary.folders += 1;
-        let dir = dirs.add(FolderPlace::Below(above, name), id, 0).ok();
+        let mut dirs = session.dirs.write();
+        let dir = dirs.add(place, id, 0).ok();
         if let (Some(dir), true) = (dir, is_trash) {
             dirs.mark_trash(dir);
         }
@@ -441,14 +418,6 @@ impl<'c> Listing<'c> {
         let mut path = Vec::new();
         session.dirs.read().path_of(dir, name, &mut path);
         filter.path(&path, is_folder)
-    }
-
-    fn next_folder(&mut self) -> FolderId {
-        FolderId {
-            dev: self.device,
-            ino: self.next_number(),
-            mount: self.root.into(),
-        }
     }
 
     /// A number that nothing else of this catalog has: inodes are numbered from below.

@@ -1,5 +1,6 @@
 //! Disks that are not plugged in: catalogs take their place.
 
+mod digests;
 mod listing;
 mod probable;
 

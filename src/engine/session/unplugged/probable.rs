@@ -1,13 +1,13 @@
 //! Finds out, once all contents are known, which files may be equal to files of catalogs that have no digest of the
 //! whole: their lengths, first and last bytes agree.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 use crate::cache::Row;
 use crate::decide::Want;
 use crate::event::WantedFile;
-use crate::file::FileIndex;
+use crate::file::{FileIndex, FileTable};
 use crate::hash::{Digest, SampleDigest};
 use crate::tree::{Class, Unseen};
 
@@ -21,8 +21,8 @@ type Samples = (SampleDigest, SampleDigest);
 /// What is known of files as long as files of catalogs without a digest.
 #[derive(Default)]
 pub struct Probable {
-    /// The sizes of those files of catalogs, sorted.
-    sizes: Vec<u64>,
+    /// One of those files of catalogs for each size, in the order of sizes.
+    open: Vec<FileIndex>,
     /// Samples that were read.
     samples: HashMap<FileIndex, (Option<SampleDigest>, Option<SampleDigest>)>,
     /// What is read from now on is read for this.
@@ -40,21 +40,22 @@ impl Probable {
     pub fn has_begun(&self) -> bool {
         self.has_begun
     }
+
+    /// True if one of those files of catalogs is as long as this file.
+    pub(super) fn is_open_size(&self, file: FileIndex, file_table: &FileTable) -> bool {
+        let size = |&file: &FileIndex| file_table.size(file);
+        self.open.binary_search_by_key(&size(&file), size).is_ok()
+    }
 }
 
 impl Session<'_> {
     /// Records the sizes of the files of catalogs that have no digest of the whole.
     pub(super) fn know_open_sizes(&mut self) {
         let file_table = self.machine.file_table();
-        let open = self.unplugged.without_digest.iter();
-        let mut sizes: Vec<u64> = open.map(|&file| file_table.size(file)).collect();
-        sizes.sort_unstable();
-        sizes.dedup();
-        self.probable.sizes = sizes;
-    }
-
-    fn is_open_size(&self, size: u64) -> bool {
-        self.probable.sizes.binary_search(&size).is_ok()
+        let mut open: Vec<FileIndex> = self.unplugged.open().collect();
+        open.sort_unstable_by_key(|&file| file_table.size(file));
+        open.dedup_by_key(|file| file_table.size(*file));
+        self.probable.open = open;
     }
 
     /// Keeps the samples of a file if a file of a catalog can only be compared with these.
@@ -64,8 +65,7 @@ impl Session<'_> {
         want: Want,
         digests: [Option<Digest>; 2],
     ) {
-        let size = self.machine.file_table().size(file);
-        if self.is_open_size(size) {
+        if self.probable.is_open_size(file, self.machine.file_table()) {
             let read = row_of(want, digests);
             let kept = self.probable.samples.entry(file).or_default();
             *kept = (kept.0.or(read.head), kept.1.or(read.tail));
@@ -74,70 +74,67 @@ impl Session<'_> {
 
     /// Requests samples of the files that may be equal to files of catalogs, when all other work is done.
     pub(in crate::engine::session) fn sample_for_catalogs(&mut self) {
-        if self.probable.has_begun || self.probable.sizes.is_empty() || !self.is_over() {
+        if self.probable.has_begun || self.probable.open.is_empty() || !self.is_over() {
             return;
         }
         self.probable.has_begun = true;
         if self.control.is_cancelled() || self.reading_ended {
             return;
         }
-        for files in self.of_open_sizes() {
-            let is_sampled = |&file: &FileIndex| {
-                let digests = self.unplugged.digests(file);
-                digests.is_some_and(|it| it.content.is_none() && it.samples.is_some())
-            };
-            if !files.iter().any(is_sampled) {
-                continue;
+        let all = self.of_open_sizes();
+        let is_sampled = |&file: &FileIndex| self.is_sampled_only(file);
+        let alike = self.of_one_size(&all);
+        let alike = alike.filter(|files| files.iter().any(is_sampled));
+        let here = alike.flatten().filter(|&&file| !self.unplugged.has(file));
+        let mut row = Row::default();
+        for file in here.copied().collect::<Vec<_>>() {
+            let known = self.lookup(file, &mut row).is_some();
+            let kept = self.probable.samples.entry(file).or_default();
+            if known {
+                *kept = (kept.0.or(row.head), kept.1.or(row.tail));
             }
-            let mut row = Row::default();
-            for file in files {
-                if self.unplugged.has(file) {
-                    continue;
-                }
-                if self.lookup(file, &mut row).is_some() {
-                    let kept = self.probable.samples.entry(file).or_default();
-                    *kept = (kept.0.or(row.head), kept.1.or(row.tail));
-                }
-                match self
-                    .probable
-                    .samples
-                    .get(&file)
-                    .copied()
-                    .unwrap_or_default()
-                {
-                    (Some(_), Some(_)) => {}
-                    (Some(_), None) => self.ask(file, Want::Tail),
-                    (None, _) => self.ask(file, Want::HeadAndTail),
-                }
+            match kept {
+                (Some(_), Some(_)) => {}
+                (Some(_), None) => self.ask(file, Want::Tail),
+                (None, _) => self.ask(file, Want::HeadAndTail),
             }
         }
         self.request();
     }
 
-    /// The files of each size of which a file of a catalog has no digest, if there are others, in the order of sizes.
-    fn of_open_sizes(&self) -> Vec<Vec<FileIndex>> {
+    /// True if a catalog has the samples of a file, and no digest of the whole.
+    fn is_sampled_only(&self, file: FileIndex) -> bool {
+        self.unplugged.is_open(file) && self.samples_of(file).is_some()
+    }
+
+    /// The files as long as one of a catalog that lacks the digest of the whole, in the order of sizes.
+    fn of_open_sizes(&self) -> Vec<FileIndex> {
         let file_table = self.machine.file_table();
         let all = (0..file_table.len() as u32).map(FileIndex);
-        let sized = all.map(|file| (file_table.size(file), file));
-        let open =
-            sized.filter(|&(size, file)| self.is_open_size(size) && file_table.has_names(file));
-        let mut open: Vec<(u64, FileIndex)> = open.collect();
-        open.sort_unstable();
-        let of_size = open.chunk_by(|one, other| one.0 == other.0);
-        let files = of_size.filter(|files| files.len() > 1).map(|files| {
-            let files = files.iter().map(|&(_, file)| file);
-            files.collect::<Vec<_>>()
-        });
-        files.filter(|files| self.may_count(files)).collect()
+        let is_open = |file: &FileIndex| self.probable.is_open_size(*file, file_table);
+        let open = all
+            .filter(is_open)
+            .filter(|&file| file_table.has_names(file));
+        let mut open: Vec<FileIndex> = open.collect();
+        open.sort_unstable_by_key(|&file| (file_table.size(file), file));
+        open
+    }
+
+    /// Those of each size, among these, that could be a set.
+    fn of_one_size<'f>(&'f self, files: &'f [FileIndex]) -> impl Iterator<Item = &'f [FileIndex]> {
+        let file_table = self.machine.file_table();
+        let of_size = files.chunk_by(|&one, &other| file_table.size(one) == file_table.size(other));
+        of_size.filter(|files| self.may_count(files))
     }
 
     /// True if several of these files could be a set.
     fn may_count(&self, files: &[FileIndex]) -> bool {
         let dirs = self.dirs.read();
         let file_table = self.machine.file_table();
-        let roots = files.iter().flat_map(|&file| file_table.names(file));
-        let roots: BTreeSet<u32> = roots.map(|(dir, _)| dirs.root(dir)).collect();
-        files.len() > 1 && (!self.config.isolate || roots.len() > 1)
+        let names = files.iter().flat_map(|&file| file_table.names(file));
+        let mut roots = names.map(|(dir, _)| dirs.root(dir));
+        let first = roots.next();
+        files.len() > 1 && (!self.config.isolate || roots.any(|root| Some(root) != first))
     }
 
     fn samples_of(&self, file: FileIndex) -> Option<Samples> {
@@ -154,10 +151,11 @@ impl Session<'_> {
     /// sizes are known.
     fn candidates(&self) -> Vec<Candidates> {
         let mut all = Vec::new();
-        for files in self.of_open_sizes() {
+        let all_files = self.of_open_sizes();
+        for files in self.of_one_size(&all_files) {
             let mut by_samples: BTreeMap<[[u8; 16]; 2], Vec<FileIndex>> = BTreeMap::new();
             let mut unsampled = Vec::new();
-            for &file in &files {
+            for &file in files {
                 match self.samples_of(file) {
                     Some((head, tail)) => {
                         let key = [*head.as_bytes(), *tail.as_bytes()];
@@ -166,12 +164,17 @@ impl Session<'_> {
                     None => unsampled.push(file),
                 }
             }
-            let open = |files: &[FileIndex]| files.iter().filter(|&&it| self.is_open(it)).count();
-            let (all_open, unsampled_open) = (open(&files), open(&unsampled));
+            let open = |files: &[FileIndex]| {
+                files
+                    .iter()
+                    .filter(|&&it| self.unplugged.is_open(it))
+                    .count()
+            };
+            let (all_open, unsampled_open) = (open(files), open(&unsampled));
             let mut only_size = Vec::new();
             for sampled in by_samples.into_values() {
                 only_size.extend(sampled.iter().copied().filter(|&file| {
-                    unsampled_open > 0 || self.is_open(file) && !unsampled.is_empty()
+                    unsampled_open > 0 || self.unplugged.is_open(file) && !unsampled.is_empty()
                 }));
                 if open(&sampled) > 0 && self.may_count(&sampled) {
                     all.push(Candidates {
@@ -181,8 +184,8 @@ impl Session<'_> {
                 }
             }
             only_size.extend(unsampled.iter().copied().filter(|&file| {
-                let others_open = all_open - usize::from(self.is_open(file));
-                others_open > 0 || self.is_open(file)
+                let others_open = all_open - usize::from(self.unplugged.is_open(file));
+                others_open > 0 || self.unplugged.is_open(file)
             }));
             if self.may_count(&only_size) {
                 all.push(Candidates {
@@ -205,7 +208,10 @@ impl Session<'_> {
                 self.settle_names(files.iter().copied());
                 sets.push(files);
             } else {
-                let open = files.iter().filter(|&&file| self.is_open(file)).count();
+                let open = files
+                    .iter()
+                    .filter(|&&file| self.unplugged.is_open(file))
+                    .count();
                 let tally = &mut self.sets.deliverer.summary.probable;
                 tally.get_or_insert_default().only_size += open as u64;
             }
@@ -224,17 +230,16 @@ impl Session<'_> {
         })
     }
 
-    /// True if a catalog has a file without a digest of the whole.
-    fn is_open(&self, file: FileIndex) -> bool {
-        let digests = self.unplugged.digests(file);
-        digests.is_some_and(|digests| digests.content.is_none())
-    }
-
     /// Tells what has to be read of disks that are not plugged in, before they can be compared.
     fn tell_wanted(&self, candidates: &[Candidates]) {
         let file_table = self.machine.file_table();
         let open = candidates.iter().flat_map(|these| &these.files);
-        let open: BTreeSet<FileIndex> = open.copied().filter(|&file| self.is_open(file)).collect();
+        let mut open: Vec<FileIndex> = open
+            .copied()
+            .filter(|&file| self.unplugged.is_open(file))
+            .collect();
+        open.sort_unstable();
+        open.dedup();
         for file in open {
             let size = file_table.size(file);
             let is_whole = size <= SHORT || self.samples_of(file).is_some();
@@ -267,7 +272,7 @@ impl Session<'_> {
     pub(in crate::engine::session) fn leave_open(&mut self, classes: &mut [Class]) {
         let candidates = self.candidates();
         self.tell_wanted(&candidates);
-        for &file in &self.unplugged.without_digest {
+        for file in self.unplugged.open() {
             classes[file.0 as usize] = Class::Alone;
         }
         for Candidates { files, unseen } in candidates {
