@@ -2,17 +2,9 @@
 
 use std::ops::Range;
 
+use crate::cache::Row;
 use crate::file::FileIndex;
 use crate::hash::{ContentDigest, SampleDigest};
-
-/// What a catalog says of a content.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Digests {
-    /// Digests of the first and of the last bytes.
-    pub samples: Option<(SampleDigest, SampleDigest)>,
-    /// Digest of all bytes.
-    pub content: Option<ContentDigest>,
-}
 
 /// Files whose digests are in one block of memory, which is given back alone: most blocks are larger than what the C
 /// library maps on its own.
@@ -41,8 +33,8 @@ impl RowDigests {
         self.kinds.len()
     }
 
-    /// Adds those of the next file.
-    pub fn push(&mut self, digests: Digests) {
+    /// Adds those of the next file: head and tail if both are known, and content.
+    pub fn push(&mut self, row: &Row) {
         if self.len().is_multiple_of(BLOCK) {
             self.blocks.push(Vec::new());
         }
@@ -53,11 +45,11 @@ impl RowDigests {
             self.starts.push(block.len() as u16);
         }
         let mut kind = 0;
-        if let Some((head, tail)) = digests.samples {
+        if let Some((head, tail)) = row.head.zip(row.tail) {
             kind |= SAMPLES;
             block.extend([*head.as_bytes(), *tail.as_bytes()]);
         }
-        if let Some(content) = digests.content {
+        if let Some(content) = row.content {
             kind |= CONTENT;
             block.extend(content.as_bytes().as_chunks().0);
         }
@@ -65,7 +57,7 @@ impl RowDigests {
     }
 
     /// What is here of a file; `None` if it is not one of these.
-    pub fn get(&self, file: FileIndex) -> Option<Digests> {
+    pub fn get(&self, file: FileIndex) -> Option<Row> {
         let at = file.0 as usize;
         let kind = *self.kinds.get(at)?;
         let before = &self.kinds[at - at % GROUP..at];
@@ -73,18 +65,18 @@ impl RowDigests {
             + before.iter().map(|&it| parts_of(it)).sum::<usize>();
         let mut parts = self.blocks[at / BLOCK][start..].iter().copied();
         let mut next = || parts.next().unwrap_or_default();
-        let mut digests = Digests::default();
+        let mut row = Row::default();
         if kind & SAMPLES > 0 {
-            let sample = SampleDigest::from_bytes;
-            digests.samples = Some((sample(next()), sample(next())));
+            row.head = Some(SampleDigest::from_bytes(next()));
+            row.tail = Some(SampleDigest::from_bytes(next()));
         }
         if kind & CONTENT > 0 {
             let mut whole = [0; 32];
             whole[..16].copy_from_slice(&next());
             whole[16..].copy_from_slice(&next());
-            digests.content = Some(ContentDigest::from_bytes(whole));
+            row.content = Some(ContentDigest::from_bytes(whole));
         }
-        Some(digests)
+        Some(row)
     }
 
     /// True if a file is one of these, and the digest of its content was never here.
@@ -133,13 +125,16 @@ fn parts_of(kind: u8) -> usize {
 mod tests {
     use super::*;
 
-    fn of(number: usize) -> Digests {
+    fn of(number: usize) -> Row {
         let bytes = [(number % 251) as u8; 16];
         let sample = SampleDigest::from_bytes(bytes);
         let content = ContentDigest::from_bytes([(number % 241) as u8; 32]);
-        Digests {
-            samples: number.is_multiple_of(3).then_some((sample, sample)),
+        let sample = number.is_multiple_of(3).then_some(sample);
+        Row {
+            head: sample,
+            tail: sample,
             content: (!number.is_multiple_of(5)).then_some(content),
+            ..Row::default()
         }
     }
 
@@ -147,7 +142,7 @@ mod tests {
     fn what_is_let_go_takes_nothing_from_the_others() {
         let files = 2 * BLOCK + GROUP + 1;
         let mut digests = RowDigests::default();
-        (0..files).for_each(|number| digests.push(of(number)));
+        (0..files).for_each(|number| digests.push(&of(number)));
         let is_known = |file: FileIndex| file.0 % 7 == 1 && of(file.0 as usize).content.is_some();
         let blocks: Vec<_> = digests.blocks().collect();
         assert_eq!(blocks.len(), 3);
@@ -157,11 +152,7 @@ mod tests {
         for number in 0..files {
             let file = FileIndex(number as u32);
             let is_gone = is_known(file);
-            let left = if is_gone {
-                Digests::default()
-            } else {
-                of(number)
-            };
+            let left = if is_gone { Row::default() } else { of(number) };
             assert_eq!(digests.get(file), Some(left), "{number}");
             assert_eq!(digests.lacks_content(file), of(number).content.is_none());
         }
@@ -169,7 +160,7 @@ mod tests {
         let kept: usize = digests.blocks.iter().map(Vec::len).sum();
         let all: usize = (0..files)
             .map(of)
-            .map(|it| 2 * (usize::from(it.samples.is_some()) + usize::from(it.content.is_some())))
+            .map(|it| 2 * (usize::from(it.head.is_some()) + usize::from(it.content.is_some())))
             .sum();
         assert!(kept < all, "their memory is given back");
     }

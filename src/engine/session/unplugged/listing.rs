@@ -21,7 +21,7 @@ use crate::scan::count_left_out;
 use crate::scan::filter::Verdict;
 use crate::tree::{EntryKind, Unseen};
 
-use super::digests::{Digests, RowDigests};
+use super::digests::RowDigests;
 use crate::engine::session::Session;
 
 /// The first of the device numbers that are made up for the file systems of catalogs; the next ones are lower. The
@@ -46,7 +46,7 @@ pub struct Unplugged {
 
 impl Unplugged {
     /// What is known of a file, and not yet by the tables; `None` if it is of no catalog.
-    pub fn digests(&self, file: FileIndex) -> Option<Digests> {
+    pub fn digests(&self, file: FileIndex) -> Option<CacheRow> {
         self.digests.get(file)
     }
 
@@ -131,13 +131,9 @@ impl Session<'_> {
 
     /// What a catalog says of a file, like a row of the cache; `None` if it is of no catalog.
     pub(in crate::engine::session) fn row_of_catalog(&self, file: FileIndex) -> Option<CacheRow> {
-        let digests = self.unplugged.digests(file)?;
         Some(CacheRow {
             state: FileState::of(file, self.machine.file_table()),
-            head: digests.samples.map(|(head, _)| head),
-            tail: digests.samples.map(|(_, tail)| tail),
-            content: digests.content,
-            ..CacheRow::default()
+            ..self.unplugged.digests(file)?
         })
     }
 }
@@ -243,12 +239,14 @@ impl<'c> Listing<'c> {
             via_link: false,
             mounted: false,
         };
-        let mut digests = Digests {
-            samples: row.head.zip(row.tail),
+        let mut digests = CacheRow {
+            head: row.head,
+            tail: row.tail,
             content: match row.digest {
                 Some(WholeDigest::Blake3(digest)) => Some(digest),
                 _ => None,
             },
+            ..CacheRow::default()
         };
         if size == 0 {
             digests.content = Some(ContentDigest::of_nothing());
@@ -265,8 +263,8 @@ impl<'c> Listing<'c> {
                 summary.files += 1;
                 summary.bytes_present = summary.bytes_present.saturating_add(size);
                 let file = FileIndex(session.machine.file_table().len() as u32 - 1);
-                session.unplugged.digests.push(digests);
-                match (digests.content, digests.samples, why) {
+                session.unplugged.digests.push(&digests);
+                match (digests.content, digests.head.zip(digests.tail), why) {
                     (Some(_), None, _) => session.machine.only_whole(file),
                     (None, _, Some(why)) => session.account.leave_open(file, why),
                     _ => {}

@@ -139,7 +139,7 @@ impl Session<'_> {
 
     fn samples_of(&self, file: FileIndex) -> Option<Samples> {
         match self.unplugged.digests(file) {
-            Some(digests) => digests.samples,
+            Some(row) => row.head.zip(row.tail),
             None => {
                 let kept = self.probable.samples.get(&file)?;
                 kept.0.zip(kept.1)
