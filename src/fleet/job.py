@@ -57,9 +57,11 @@ def main(words=None):
     spark = SparkSession.builder.appName(f"seekless fleet {args.query}").getOrCreate()
     # Statements end with a semicolon at the end of a line.
     for statement in re.split(r";\s*\n", script):
-        if re.sub(r"--.*", "", statement).strip():
+        command = re.sub(r"--.*", "", statement).strip()
+        if command:
             rows = spark.sql(statement)
-            if rows.columns:
+            # A setting answers with itself.
+            if rows.columns and not command.startswith("SET "):
                 rows.show(1000, truncate=False)
     return spark
 

@@ -147,10 +147,11 @@ impl Query {
             ),
         };
         let is_list = matches!(self, Self::Sizes | Self::Samples);
-        let estimate = if is_list {
-            include_str!("sql/estimate.sql")
+        // Only an estimate reads the result a second time.
+        let (kept, estimate) = if is_list {
+            ("TABLE", include_str!("sql/estimate.sql"))
         } else {
-            ""
+            ("VIEW", "")
         };
         // A host gets its own files. Other results are whole, in order.
         let (shape, hint) = match (engine, is_list || self == Self::Elsewhere) {
@@ -159,7 +160,7 @@ impl Query {
             (Engine::Spark, true) => ("PARTITIONED BY (host) ", "/*+ REBALANCE(host) */ "),
             (Engine::Spark, false) => ("", ""),
         };
-        let end = end.replace("{estimate}", estimate);
+        let end = end.replace("{kept}", kept).replace("{estimate}", estimate);
         let end = end.replace("{shape}", shape).replace("{hint}", hint);
         let whole = [begin, include_str!("sql/files.sql"), &self.part(), &end].concat();
         whole.replace("{query}", self.name())

@@ -15,17 +15,20 @@ WHERE volume IS DISTINCT FROM (SELECT max(volume) FROM parameters)
     AND place NOT IN (SELECT DISTINCT place FROM own);
 
 CREATE OR REPLACE TEMPORARY VIEW other_contents AS
-SELECT DISTINCT digest, digest_rule FROM others WHERE digest IS NOT NULL;
+SELECT digest, digest_rule, min(size) AS size
+FROM others
+WHERE digest IS NOT NULL
+GROUP BY digest, digest_rule, size;
 
 CREATE OR REPLACE TEMPORARY VIEW other_samples AS
-SELECT size, head, tail, sample_rule, count(*) - count(digest) AS without_digest
+SELECT min(size) AS size, head, tail, sample_rule, count(*) - count(digest) AS without_digest
 FROM others
 WHERE head IS NOT NULL
 GROUP BY size, head, tail, sample_rule;
 
 CREATE OR REPLACE TEMPORARY VIEW other_sizes AS
 SELECT
-    size, count(*) - count(digest) AS without_digest, count(*) - count(head) AS without_samples,
+    min(size) AS size, count(*) - count(digest) AS without_digest, count(*) - count(head) AS without_samples,
     sum(CASE WHEN head IS NULL AND digest IS NULL THEN 1 ELSE 0 END) AS without_both
 FROM others
 GROUP BY size;
@@ -46,7 +49,7 @@ SELECT
         ELSE 'only here'
     END AS verdict
 FROM own
-    LEFT JOIN other_contents c ON own.digest = c.digest AND own.digest_rule = c.digest_rule
+    LEFT JOIN other_contents c ON own.digest = c.digest AND own.digest_rule = c.digest_rule AND own.size = c.size
     LEFT JOIN other_samples s
         ON own.size = s.size AND own.head = s.head AND own.tail = s.tail AND own.sample_rule = s.sample_rule
     LEFT JOIN other_sizes z ON own.size = z.size

@@ -2,18 +2,22 @@
 -- Each content once on each disk of each host.
 CREATE OR REPLACE TEMPORARY VIEW copies AS
 SELECT
-    digest, digest_rule, max(size) AS size, host, volume, place, disk, min(path) AS path,
+    digest, digest_rule, size, host, volume, place, disk, min(path) AS path,
     min_by(path_text, path) AS path_text, count(*) AS names
-FROM files JOIN contents USING (digest, digest_rule)
-GROUP BY digest, digest_rule, host, volume, place, disk;
+FROM files JOIN contents USING (digest, digest_rule, size)
+GROUP BY digest, digest_rule, size, host, volume, place, disk;
 
 -- Up to ten copies of each content, in as many places as possible.
 CREATE OR REPLACE TEMPORARY VIEW places AS
 SELECT *
 FROM (
-    SELECT *, row_number() OVER (PARTITION BY digest, digest_rule ORDER BY nth, host, volume NULLS FIRST) AS position
+    SELECT
+        *, row_number() OVER (PARTITION BY digest, digest_rule, size ORDER BY nth, host, volume NULLS FIRST) AS position
     FROM (
-        SELECT *, row_number() OVER (PARTITION BY digest, digest_rule, place ORDER BY host, volume NULLS FIRST) AS nth
+        SELECT
+            *, row_number() OVER (
+                PARTITION BY digest, digest_rule, size, place ORDER BY host, volume NULLS FIRST
+            ) AS nth
         FROM copies
     ) of_place
 ) of_content
@@ -29,5 +33,5 @@ SELECT
     other.path_text AS other_path_text,
     own.host
 FROM copies own JOIN places other
-    ON own.digest = other.digest AND own.digest_rule = other.digest_rule
+    ON own.digest = other.digest AND own.digest_rule = other.digest_rule AND own.size = other.size
     AND own.place <> other.place AND own.disk <> other.disk;

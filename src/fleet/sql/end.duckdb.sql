@@ -1,4 +1,4 @@
 
-CREATE OR REPLACE TEMPORARY TABLE seekless_result AS SELECT * FROM result;
+CREATE OR REPLACE TEMPORARY {kept} seekless_result AS SELECT * FROM result;
 {estimate}
 COPY seekless_result TO {output} (FORMAT csv, HEADER true, {shape});

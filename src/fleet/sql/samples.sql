@@ -1,7 +1,7 @@
 
 -- Sizes and samples that occur in two places, unless all files with them have digests.
 CREATE OR REPLACE TEMPORARY VIEW colliding AS
-SELECT size, head, tail, sample_rule
+SELECT min(size) AS size, head, tail, sample_rule
 FROM files
 WHERE head IS NOT NULL OR size <= 32768
 GROUP BY size, head, tail, sample_rule

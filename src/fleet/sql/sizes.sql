@@ -1,7 +1,7 @@
 
 -- Sizes that occur in two places, unless all files of a size have digests.
 CREATE OR REPLACE TEMPORARY VIEW colliding AS
-SELECT size
+SELECT min(size) AS size
 FROM files
 GROUP BY size
 HAVING min(xxhash64(place)) <> max(xxhash64(place)) AND min(xxhash64(disk)) <> max(xxhash64(disk))
