@@ -276,9 +276,11 @@ impl Machine {
     }
 
     /// Makes a file findable, unless nobody will look for it.
+    #[inline]
     fn identify(&mut self, file: FileIndex, is_met: bool) {
-        let (links, volume) = (self.file_table.links(file), self.file_table.volume(file));
-        if !self.has_one_name(links, volume) {
+        let of = &self.file_table;
+        // Without catalogs there is no such volume.
+        if self.counted_names.is_empty() || !self.has_one_name(of.links(file), of.volume(file)) {
             self.file_table.identify(file, is_met);
         }
     }

@@ -106,6 +106,8 @@ impl Session<'_> {
             if let Some(numbering) = run.numbering {
                 self.machine.trust_numbers(volume, numbering);
             }
+            let numbering = self.machine.file_table().numbering(volume);
+            let may_be_met_again = !numbering.tells_folders();
             let is_cache = self.is_cache(run.place.dir);
             for (file, &class) in files.by_ref().take(run.files as usize) {
                 let (name, rest) = names.split_at(usize::from(file.name_len));
@@ -113,7 +115,7 @@ impl Session<'_> {
                 if is_cache && CacheFolder::is_name_of_kept(name) {
                     continue;
                 }
-                if self.is_met_again(file, name, run.place.dir, volume) {
+                if may_be_met_again && self.is_met_again(file, name, run.place.dir, volume) {
                     continue;
                 }
                 if !file.is_entry() {

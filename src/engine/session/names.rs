@@ -84,7 +84,7 @@ struct Entry {
 }
 
 impl Session<'_> {
-    /// True if a name was met before, on a file system whose inode numbers do not show it.
+    /// True if a name was met before, on a file system whose inode numbers do not tell folders apart.
     pub fn is_met_again(
         &mut self,
         found: &FoundFile,
@@ -92,9 +92,6 @@ impl Session<'_> {
         dir: DirId,
         volume: DevIndex,
     ) -> bool {
-        if self.machine.file_table().numbering(volume).tells_folders() {
-            return false;
-        }
         let alike = self.machine.may_be(found, dir, volume);
         let file_table = self.machine.file_table();
         let candidates = alike.into_iter().filter(|&file| {

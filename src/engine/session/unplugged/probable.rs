@@ -42,9 +42,10 @@ impl Probable {
     }
 
     /// True if one of those files of catalogs is as long as this file.
+    #[inline]
     pub(super) fn is_open_size(&self, file: FileIndex, file_table: &FileTable) -> bool {
         let size = |&file: &FileIndex| file_table.size(file);
-        self.open.binary_search_by_key(&size(&file), size).is_ok()
+        !self.open.is_empty() && self.open.binary_search_by_key(&size(&file), size).is_ok()
     }
 }
 
@@ -109,6 +110,9 @@ impl Session<'_> {
 
     /// The files as long as one of a catalog that lacks the digest of the whole, in the order of sizes.
     fn of_open_sizes(&self) -> Vec<FileIndex> {
+        if self.probable.open.is_empty() {
+            return Vec::new();
+        }
         let file_table = self.machine.file_table();
         let all = (0..file_table.len() as u32).map(FileIndex);
         let is_open = |file: &FileIndex| self.probable.is_open_size(*file, file_table);
