@@ -55,7 +55,31 @@ const WORDS: [&str; 16] = [
 
 const KINDS: [&str; 8] = ["jpg", "txt", "rs", "js", "mp3", "pdf", "h", "png"];
 
-/// Writes rows of files as they lie on disks: a dozen in a folder, of one time, two fifths longer than 32 KiB.
+/// Folders, names and times of files as they lie on disks: a dozen in a folder, of one time; in the order of the paths,
+/// as the rows of a catalog are.
+fn files(mut random: Random) -> impl Iterator<Item = (String, String, i64)> {
+    (0..).flat_map(move |top| {
+        let mut files = Vec::new();
+        for _ in 0..8 {
+            let parts = (0..3).map(|_| WORDS[random.below(16) as usize]);
+            let dir = format!("/{top:05}/{}", parts.collect::<Vec<_>>().join("/"));
+            let mut number = random.below(9000);
+            let mut time =
+                1_400_000_000_000_000_000 + random.below(350_000_000) as i64 * 1_000_000_000;
+            for _ in 0..=random.below(24) {
+                number += 1 + random.below(3);
+                let word = WORDS[random.below(16) as usize];
+                let kind = KINDS[random.below(8) as usize];
+                time += random.below(60_000_000_000) as i64;
+                files.push((dir.clone(), format!("{word}_{number:04}.{kind}"), time));
+            }
+        }
+        files.sort();
+        files
+    })
+}
+
+/// Writes rows of such files, two fifths of them longer than 32 KiB.
 fn write(path: &str, form: Form, rows: u64) -> std::io::Result<()> {
     let mut random = Random(42);
     let mut out = BufWriter::new(File::create(path)?);
@@ -67,29 +91,13 @@ fn write(path: &str, form: Form, rows: u64) -> std::io::Result<()> {
         )
     };
     let mut writer = Writer::new(&mut out, facts)?;
-    let (mut dir, mut left, mut number, mut time) = (String::new(), 0, 0, 0);
-    for row in 0..rows {
-        if left == 0 {
-            let parts = (0..3).map(|_| WORDS[random.below(16) as usize]);
-            dir = format!("/{:05}/{}", row / 100, parts.collect::<Vec<_>>().join("/"));
-            left = 1 + random.below(24);
-            number = random.below(9000);
-            time = 1_400_000_000_000_000_000 + random.below(350_000_000) as i64 * 1_000_000_000;
-        }
-        left -= 1;
-        number += 1 + random.below(3);
-        let (word, kind) = (
-            WORDS[random.below(16) as usize],
-            KINDS[random.below(8) as usize],
-        );
-        let name = format!("{word}_{number:04}.{kind}");
+    for (row, (dir, name, time)) in (0..rows).zip(files(Random(7))) {
         let is_long = random.below(5) < 2;
         let size = if is_long {
             40_000 + random.below(1 << 24)
         } else {
             random.below(32 << 10)
         };
-        time += random.below(60_000_000_000) as i64;
         let digest = WholeDigest::Blake3(ContentDigest::from_bytes(random.bytes()));
         let sample = |random: &mut Random| Some(SampleDigest::from_bytes(random.bytes()));
         let has_samples = is_long && form != Form::Metadata;
