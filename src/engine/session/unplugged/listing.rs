@@ -60,10 +60,17 @@ impl Unplugged {
         self.digests.lacks_content(file)
     }
 
-    /// The files for which that is so.
+    /// All files for which that is so.
     pub fn open(&self) -> impl Iterator<Item = FileIndex> {
-        let all = (0..self.digests.len() as u32).map(FileIndex);
-        all.filter(|&file| self.is_open(file))
+        self.open_among((0..self.digests.len() as u32).map(FileIndex))
+    }
+
+    /// Those of some files for which that is so.
+    pub fn open_among(
+        &self,
+        files: impl Iterator<Item = FileIndex>,
+    ) -> impl Iterator<Item = FileIndex> {
+        files.filter(|&file| self.is_open(file))
     }
 
     /// True if there are none.

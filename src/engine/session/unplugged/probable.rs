@@ -168,29 +168,23 @@ impl Session<'_> {
                     None => unsampled.push(file),
                 }
             }
-            let open = |files: &[FileIndex]| {
-                files
-                    .iter()
-                    .filter(|&&it| self.unplugged.is_open(it))
-                    .count()
-            };
-            let (all_open, unsampled_open) = (open(files), open(&unsampled));
+            let has_open = |files: &[FileIndex]| files.iter().any(|&it| self.unplugged.is_open(it));
+            let unsampled_open = has_open(&unsampled);
             let mut only_size = Vec::new();
             for sampled in by_samples.into_values() {
                 only_size.extend(sampled.iter().copied().filter(|&file| {
-                    unsampled_open > 0 || self.unplugged.is_open(file) && !unsampled.is_empty()
+                    unsampled_open || self.unplugged.is_open(file) && !unsampled.is_empty()
                 }));
-                if open(&sampled) > 0 && self.may_count(&sampled) {
+                if has_open(&sampled) && self.may_count(&sampled) {
                     all.push(Candidates {
                         files: sampled,
                         unseen: Unseen::Probable,
                     });
                 }
             }
-            only_size.extend(unsampled.iter().copied().filter(|&file| {
-                let others_open = all_open - usize::from(self.unplugged.is_open(file));
-                others_open > 0 || self.unplugged.is_open(file)
-            }));
+            if has_open(files) {
+                only_size.extend(unsampled);
+            }
             if self.may_count(&only_size) {
                 all.push(Candidates {
                     files: only_size,
@@ -212,10 +206,7 @@ impl Session<'_> {
                 self.settle_names(files.iter().copied());
                 sets.push(files);
             } else {
-                let open = files
-                    .iter()
-                    .filter(|&&file| self.unplugged.is_open(file))
-                    .count();
+                let open = self.unplugged.open_among(files.into_iter()).count();
                 let tally = &mut self.sets.deliverer.summary.probable;
                 tally.get_or_insert_default().only_size += open as u64;
             }
@@ -238,10 +229,7 @@ impl Session<'_> {
     fn tell_wanted(&self, candidates: &[Candidates]) {
         let file_table = self.machine.file_table();
         let open = candidates.iter().flat_map(|these| &these.files);
-        let mut open: Vec<FileIndex> = open
-            .copied()
-            .filter(|&file| self.unplugged.is_open(file))
-            .collect();
+        let mut open: Vec<FileIndex> = self.unplugged.open_among(open.copied()).collect();
         open.sort_unstable();
         open.dedup();
         for file in open {
