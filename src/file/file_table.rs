@@ -171,8 +171,11 @@ impl FileTable {
         volume: DevIndex,
         dirs: &DirTable,
     ) -> Option<FileIndex> {
-        let seen = self.seen(found, dir, volume, dirs);
         let numbering = self.numbering(volume);
+        if numbering == Numbering::Listed && found.links == 1 {
+            return None;
+        }
+        let seen = self.seen(found, dir, volume, dirs);
         self.records(volume, found.ino, found.size).find(|&file| {
             let known = self.sighting(file, dirs);
             Sameness::between(&known, &seen, numbering) == Sameness::Same
@@ -234,10 +237,15 @@ impl FileTable {
         self.records(volume, ino, size).next().is_some()
     }
 
-    /// Makes the file findable by [`FileTable::find`]; `is_met` says that others have its device, inode and size.
+    /// Makes the file findable by [`FileTable::find`], unless nobody will look for it; `is_met` says that others have
+    /// its device, inode and size.
     pub fn identify(&mut self, file: FileIndex, is_met: bool) {
         let (volume, ino) = (self.volume(file), self.ino(file));
-        if is_met && self.numbering(volume).tells_files() {
+        let numbering = self.numbering(volume);
+        if numbering == Numbering::Listed && self.links(file) == 1 {
+            return;
+        }
+        if is_met && numbering.tells_files() {
             let others: Vec<FileIndex> = self.records(volume, ino, self.size(file)).collect();
             self.doubled.extend(others);
             self.doubled.insert(file);

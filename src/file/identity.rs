@@ -52,6 +52,8 @@ impl From<&Stat> for Fingerprint {
 /// How reliable the inode numbers of a file system are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Numbering {
+    /// A catalog: as in `Unique`, and no two rows are for one name, so a file with one name has one row.
+    Listed,
     /// One number is one file at any moment, and a file keeps its number.
     Unique,
     /// The same holds for files. A folder may get another number while nothing changes, and one number may
@@ -83,7 +85,7 @@ impl Numbering {
 
     /// True if one number is one folder.
     pub fn tells_folders(self) -> bool {
-        self == Self::Unique
+        matches!(self, Self::Listed | Self::Unique)
     }
 }
 
@@ -173,9 +175,10 @@ impl Sameness {
         if a.links <= 1 && a.mount == b.mount && a.is_entry && b.is_entry {
             return Self::Other;
         }
-        match numbering {
-            Numbering::Unique | Numbering::UniqueFiles => Self::Same,
-            Numbering::Arbitrary => Self::Unknown,
+        if numbering.tells_files() {
+            Self::Same
+        } else {
+            Self::Unknown
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The machine of all stages: takes found files and digests, and produces reads and sets.
 
 mod compared;
+mod gathered;
 mod samples;
 mod whole;
 
@@ -23,6 +24,7 @@ use super::summary::Unread;
 pub use compared::{Equality, Told};
 
 use compared::WaitingClass;
+use gathered::Gathered;
 
 /// All files of a search, and how far each has come.
 #[derive(Default)]
@@ -64,13 +66,7 @@ pub struct Machine {
     /// Files with the token of one that is compared or read for them.
     represented: FileMap<Vec<FileIndex>>,
     equalities: Vec<Equality>,
-    /// Volumes on which a file with one name has no other: catalogs have a row for each name, and no two for one.
-    counted_names: HashSet<DevIndex>,
-    /// Files that can only be compared as a whole, and open sizes that have one.
-    only_whole: FileSet,
-    whole_sizes: HashSet<ClassId>,
-    /// No size opens so far.
-    is_gathering: bool,
+    gathered: Gathered,
     scan_done: bool,
     finished: Vec<ClassId>,
 }
@@ -167,68 +163,6 @@ impl Machine {
         }));
     }
 
-    /// Says that a file on this volume with one name is not that of another name, whatever its number.
-    pub fn names_count_on(&mut self, volume: DevIndex) {
-        self.counted_names.insert(volume);
-    }
-
-    /// Says that a file can only be compared as a whole, since no other digest of it is known. Call it while
-    /// [gathering](Self::gather).
-    pub fn only_whole(&mut self, file: FileIndex) {
-        self.only_whole.insert(file);
-    }
-
-    /// Lets no size open until [`Self::open_gathered`], which knows all that was said of its files.
-    pub fn gather(&mut self) {
-        self.is_gathering = true;
-    }
-
-    /// Opens the sizes that are due. Their files wait for [`Self::start_gathered`].
-    pub fn open_gathered(&mut self) {
-        self.is_gathering = false;
-        for class in self.by_size.ids() {
-            self.open_size(class);
-        }
-    }
-
-    /// Requests the first read of a gathered file, which was not [set aside](Self::set_aside), if its size is open.
-    pub fn start_gathered(&mut self, file: FileIndex) {
-        if let Some(class) = self.open_class(file) {
-            self.start(class, file);
-        }
-    }
-
-    /// True if files as long as this one go on to the next stage.
-    pub fn is_size_open(&self, file: FileIndex) -> bool {
-        self.open_class(file).is_some()
-    }
-
-    fn open_class(&self, file: FileIndex) -> Option<ClassId> {
-        let size = self.file_table.size(file);
-        match self.by_size.find(size, &self.file_table)? {
-            SameSize::Class(class) if self.by_size.class(class).open => Some(class),
-            _ => None,
-        }
-    }
-
-    /// Takes a found file of which nothing can be known, or a further name of one: it joins no class.
-    pub fn set_aside(
-        &mut self,
-        found: &FoundFile,
-        name: &[u8],
-        dir: DirId,
-        volume: DevIndex,
-    ) -> Naming {
-        if let Some(file) = self.known(found, name, dir, volume) {
-            let dirs = Arc::clone(&self.dirs);
-            return self.file_table.add_name(file, name, dir, &dirs.read());
-        }
-        let is_met = self.file_table.has_records(volume, found.ino, found.size);
-        let file = self.file_table.push(found, name, dir, volume);
-        self.identify(file, is_met);
-        Naming::First
-    }
-
     /// Takes a found file, or a further name of a known one. `class` is the class of its size, if it was looked up.
     pub fn found(
         &mut self,
@@ -257,7 +191,7 @@ impl Machine {
             self.by_size.insert(file, &self.file_table);
             return Naming::First;
         };
-        self.identify(file, is_met);
+        self.file_table.identify(file, is_met);
         self.by_size.add(class, file, &mut self.chain);
         let is_newer = self.is_any_newer(&[file]);
         let of_size = self.by_size.class_mut(class);
@@ -271,20 +205,6 @@ impl Machine {
         Naming::First
     }
 
-    fn has_one_name(&self, links: u32, volume: DevIndex) -> bool {
-        links == 1 && self.counted_names.contains(&volume)
-    }
-
-    /// Makes a file findable, unless nobody will look for it.
-    #[inline]
-    fn identify(&mut self, file: FileIndex, is_met: bool) {
-        let of = &self.file_table;
-        // Without catalogs there is no such volume.
-        if self.counted_names.is_empty() || !self.has_one_name(of.links(file), of.volume(file)) {
-            self.file_table.identify(file, is_met);
-        }
-    }
-
     fn known(
         &self,
         found: &FoundFile,
@@ -292,11 +212,8 @@ impl Machine {
         dir: DirId,
         volume: DevIndex,
     ) -> Option<FileIndex> {
-        if self.has_one_name(found.links, volume) {
-            return None;
-        }
-        self.file_table
-            .find(found, name, dir, volume, &self.dirs.read())
+        let dirs = self.dirs.read();
+        self.file_table.find(found, name, dir, volume, &dirs)
     }
 
     /// The files that this name may belong to, where inode numbers do not show it.
@@ -319,7 +236,7 @@ impl Machine {
             SameSize::Class(class) => Some(class),
             SameSize::Alone(file) => {
                 // It was not looked for so far.
-                self.identify(file, false);
+                self.file_table.identify(file, false);
                 let root = self.dirs.read().root(self.file_table.dir(file));
                 let is_newer = self.is_any_newer(&[file]);
                 let by_size = &mut self.by_size;
@@ -359,13 +276,11 @@ impl Machine {
         let (files, names) = (of.files.into(), of.names.into());
         let counting = self.rules.counting;
         let is_due = of.any_newer && counting.size_matters(files, names, of.spans_roots);
-        if of.open || self.is_gathering || !is_due {
+        if of.open || self.gathered.is_gathering || !is_due {
             return Vec::new();
         }
         let held = self.by_size.open(class, &self.chain);
-        if held.iter().any(|&file| self.only_whole.contains(file)) {
-            self.whole_sizes.insert(class);
-        }
+        self.gathered.opened(class, &held);
         held
     }
 
@@ -374,7 +289,7 @@ impl Machine {
         let size = self.file_table.size(file);
         if size == 0 {
             self.join_content(class, file, Content::Digest(ContentDigest::of_nothing()));
-        } else if size <= HEAD || self.whole_sizes.contains(&class) {
+        } else if size <= HEAD || self.gathered.is_whole(class) {
             self.by_size.class_mut(class).whole = Some(true);
             self.want(class, file, Want::Whole);
         } else if self

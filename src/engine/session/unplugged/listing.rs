@@ -300,8 +300,7 @@ impl<'c> Listing<'c> {
         self.device = FIRST_DEVICE - at as u64;
         if known.is_none() {
             let number = session.machine.volume_number(self.device);
-            session.machine.trust_numbers(number, Numbering::Unique);
-            session.machine.names_count_on(number);
+            session.machine.trust_numbers(number, Numbering::Listed);
             let reads = &mut session.reads;
             let scheduler = &mut reads.scheduler;
             reads
