@@ -64,6 +64,21 @@ impl ActionKind {
         Self::ALL.into_iter().find(|action| action.name() == name)
     }
 
+    /// True if it takes names from their places. A link takes the place of its file, so the name stays.
+    pub(crate) fn takes_names(self) -> bool {
+        self == Self::Remove || self.moves_files()
+    }
+
+    /// True if the file goes to another place, from which undo brings it back.
+    pub(crate) fn moves_files(self) -> bool {
+        matches!(self, Self::Trash | Self::Move)
+    }
+
+    /// True if a link to the kept file takes the place of the other.
+    pub(crate) fn makes_links(self) -> bool {
+        matches!(self, Self::Hardlink | Self::Symlink)
+    }
+
     /// Whether undo can reverse it.
     pub(crate) fn reversal(self) -> Reversal {
         match self {

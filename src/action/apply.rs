@@ -65,11 +65,10 @@ impl ApplyControl {
     fn count(&self, step: &Step) {
         self.steps.fetch_add(1, Ordering::Relaxed);
         // As in the totals of a plan.
-        let is_copy = step.carried_to.is_none();
-        let size = if is_copy {
-            step.victim.expected.size
-        } else {
+        let size = if step.carries() {
             0
+        } else {
+            step.victim.expected.size
         };
         // Only one thread writes it.
         let bytes = self.bytes.load(Ordering::Relaxed).saturating_add(size);
@@ -249,7 +248,7 @@ impl ApplyTally {
             }
             Outcome::Done(done) => {
                 self.done += 1;
-                self.carried += u64::from(step.carried_to.is_some());
+                self.carried += u64::from(step.carries());
                 self.freed += done.freed;
                 if let Some(emptied) = &mut self.emptied {
                     let folder = folder_entry::parent(&step.victim.path);

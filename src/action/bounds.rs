@@ -75,9 +75,9 @@ impl Below {
         self.inner = mounts.inner(folder);
     }
 
-    fn holds_inner(&self, inner: Option<&Inner>) -> bool {
-        let both = self.inner.as_ref().zip(inner);
-        both.is_some_and(|(folder, path)| folder.holds(path))
+    fn holds_through(&self, path: &[u8], inner: Option<&Inner>) -> bool {
+        let both = || self.inner.as_ref().zip(inner);
+        self.holds(path) || both().is_some_and(|(folder, path)| folder.holds(path))
     }
 
     /// True for the folder itself and everything below it.
@@ -147,7 +147,7 @@ impl Place {
     }
 
     fn holds_through(&self, path: &[u8], listed: &[u8], inner: Option<&Inner>) -> bool {
-        let is_below = |below: &Below| below.holds(path) || below.holds_inner(inner);
+        let is_below = |below: &Below| below.holds_through(path, inner);
         let matches = |(globs, _): &(Globs, String)| {
             let any = |path| prefixes(path).any(|prefix| globs.matches(prefix));
             any(path) || any(listed)
@@ -223,16 +223,14 @@ impl Bounds {
     ///
     /// `path` is the real path, `listed` the name as it was listed.
     pub fn hold(&self, path: &[u8], listed: &[u8]) -> Option<Code> {
-        let inside = |folders: &[Below]| folders.iter().any(|folder| folder.holds(path));
         let inner = self.inner(path);
         let inner = inner.as_ref();
-        if inside(&self.reference) || self.reference.iter().any(|f| f.holds_inner(inner)) {
-            return Some(Code::Reference);
-        }
-        let is_protected = |place: &Place| place.holds_through(path, listed, inner);
-        if self.protected.iter().any(is_protected) {
+        let is_reference = |folder: &Below| folder.holds_through(path, inner);
+        if self.reference.iter().any(is_reference) {
+            Some(Code::Reference)
+        } else if self.is_protected(path, listed, inner) {
             Some(Code::Protected)
-        } else if !self.only_under.is_empty() && !inside(&self.only_under) {
+        } else if !self.is_wanted(path) {
             Some(Code::Outside)
         } else {
             None
@@ -242,10 +240,16 @@ impl Bounds {
     /// True if a file may be put into this folder. The files of a reference stay, but others may join them.
     pub fn lets_file_come(&self, folder: &[u8], listed: &[u8]) -> bool {
         let inner = self.inner(folder);
-        let is_protected = |place: &Place| place.holds_through(folder, listed, inner.as_ref());
-        let mut only_under = self.only_under.iter();
-        let is_inside = self.only_under.is_empty() || only_under.any(|below| below.holds(folder));
-        is_inside && !self.protected.iter().any(is_protected)
+        self.is_wanted(folder) && !self.is_protected(folder, listed, inner.as_ref())
+    }
+
+    fn is_protected(&self, path: &[u8], listed: &[u8], inner: Option<&Inner>) -> bool {
+        let holds = |place: &Place| place.holds_through(path, listed, inner);
+        self.protected.iter().any(holds)
+    }
+
+    fn is_wanted(&self, path: &[u8]) -> bool {
+        self.only_under.is_empty() || self.only_under.iter().any(|below| below.holds(path))
     }
 
     /// The path on its file system, if other mounts count as well.

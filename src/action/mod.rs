@@ -32,5 +32,5 @@ pub use apply::{ApplyControl, ApplyTally, TellStep, apply};
 pub use journal::Journal;
 pub use reads::Reads;
 pub use reason::{Code, Reason};
-pub use step::{Done, Expected, Outcome, Settings, Step, StepFile};
+pub use step::{Bond, Done, Expected, Outcome, Settings, Step, StepFile};
 pub use undo::{Back, Reversion};

@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, SystemTime};
 
 use seekless::action::{
-    ActionKind, Actor, Back, Code, Expected, Journal, Outcome, Reason, Reversion, RunHeader,
+    ActionKind, Actor, Back, Bond, Code, Expected, Journal, Outcome, Reason, Reversion, RunHeader,
     Settings, Step, StepFile, UndoTally, UndoneFile,
 };
 use tempfile::TempDir;
@@ -247,9 +247,7 @@ pub fn step(action: ActionKind, keeper: &Path, victim: &Path) -> Step {
         action,
         keeper: target(keeper),
         victim: target(victim),
-        is_alike: false,
-        carried_to: None,
-        recorded: None,
+        bond: Bond::Bytes,
     }
 }
 

@@ -11,9 +11,9 @@ use crossbeam_channel::bounded;
 
 use crate::action::access::{ActionKind, Reversal};
 use crate::action::reason::Reason;
-use crate::action::step::Step;
 use crate::action::step::check::Opened;
 use crate::action::step::pair::Act;
+use crate::action::step::{Bond, Step};
 use crate::action::ways::folder_entry::Identity;
 use crate::hash::ContentDigest;
 use crate::heartbeat::current;
@@ -63,14 +63,11 @@ fn compared(step: &Step, drafted: &mut Act) -> Result<Option<ContentDigest>, Rea
     pair.victim.guard()?;
     let gives_back = step.action.reversal() == Reversal::GivesBack;
     let wanted = gives_back || intent.together.is_some();
-    if let Some(copy) = &step.recorded {
-        pair.compare_recorded(copy).map(Some)
-    } else if step.carried_to.is_some() {
-        pair.digest_of_victim().map(Some)
-    } else if step.is_alike {
-        pair.compare_shown(wanted)
-    } else {
-        pair.compare(wanted)
+    match &step.bond {
+        Bond::Bytes => pair.compare(wanted),
+        Bond::Shown => pair.compare_shown(wanted),
+        Bond::Recorded(copy) => pair.compare_recorded(copy).map(Some),
+        Bond::Carried(_) => pair.digest_of_victim().map(Some),
     }
 }
 

@@ -14,9 +14,9 @@ use crate::action::failure::failed;
 use crate::action::journal::record::{Intent, Metadata, Raw};
 use crate::action::reads::Reads;
 use crate::action::reason::{Code, Reason, THE_KEPT_FILE};
-use crate::action::step::Step;
 use crate::action::step::check::{Opened, OwnChanges, unreadable};
 use crate::action::step::pair::{Act, Pair, Trail};
+use crate::action::step::{Bond, Step};
 use crate::action::step::{destination, folders, links, metadata, reflink};
 use crate::action::ways::folder_entry::temporary;
 use crate::action::ways::folder_identity::FolderIdentity;
@@ -112,7 +112,10 @@ impl Actor {
             keeper: Raw(step.keeper.path.clone()),
             keeper_state: (&keeper.stat).into(),
             temporary: temporary.to_string_lossy().into_owned(),
-            recorded: step.recorded.clone(),
+            recorded: match &step.bond {
+                Bond::Recorded(copy) => Some(copy.clone()),
+                _ => None,
+            },
             together: None,
             destination: None,
             new_folders: 0,
@@ -169,8 +172,7 @@ impl Actor {
             };
             return Err(code.into());
         }
-        let compares_bytes = !step.is_alike && step.carried_to.is_none() && step.recorded.is_none();
-        if compares_bytes && keeper.stat.size != victim.stat.size {
+        if step.bond == Bond::Bytes && keeper.stat.size != victim.stat.size {
             let shorter = keeper.stat.size.min(victim.stat.size);
             return Err(Reason::differs(shorter));
         }
@@ -184,8 +186,7 @@ impl Actor {
         keeper: &Opened,
         victim: &Metadata,
     ) -> Result<(), Reason> {
-        let links = matches!(action, ActionKind::Hardlink | ActionKind::Symlink);
-        let wants_same = links && self.settings.same_metadata;
+        let wants_same = action.makes_links() && self.settings.same_metadata;
         let common = self.common(action);
         // The rest is looked at together with the bytes.
         if !wants_same && common != Common::Access {

@@ -15,7 +15,7 @@ fn each_situation(action: ActionKind, each: &mut dyn FnMut(Situation)) {
         ActionKind::Hardlink | ActionKind::Symlink => &LINKS[..],
         _ => &[],
     };
-    let moves = matches!(action, ActionKind::Move | ActionKind::Trash);
+    let moves = action.moves_files();
     let with = |plain: &[Holds]| [plain, links].concat();
     let names = with(&[Nothing, Victim, Edited, Copy, Foreign, Unknown]);
     let asides = with(&[Nothing, Victim, Edited, Taken, Foreign, Unknown]);
@@ -306,7 +306,7 @@ impl World {
         let bytes = if self.edited {
             has(File::Edited)
         } else {
-            let is_elsewhere = self.action != ActionKind::Move && self.action != ActionKind::Trash;
+            let is_elsewhere = !self.action.moves_files();
             has(File::Victim) || has(File::Copy) || self.passed && is_elsewhere
         };
         bytes && foreign == self.foreign
@@ -518,7 +518,7 @@ fn model(faults: usize, number_of_changes: usize) {
     for action in changing {
         for flags in 0..8 {
             let [across, proves, exchanges] = [1, 2, 4].map(|flag| flags & flag != 0);
-            let links = matches!(action, ActionKind::Hardlink | ActionKind::Symlink);
+            let links = action.makes_links();
             if across && action != ActionKind::Move || exchanges && (!links || proves) {
                 continue;
             }

@@ -312,18 +312,14 @@ impl<'a> Scene<'a> {
             let is_it = !is_copied || self.act.is_some() || self.is_copied_back(here);
             return if is_it { Holds::Victim } else { Holds::Foreign };
         }
-        let links = matches!(
-            self.intent.action,
-            ActionKind::Hardlink | ActionKind::Symlink
-        );
-        if links && self.is_link(&self.place.name, here) {
+        if self.intent.action.makes_links() && self.is_link(&self.place.name, here) {
             return Holds::Link { spare: false };
         }
         if aside == Holds::Victim && self.is_hidden_link(here) {
             return Holds::Link { spare: true };
         }
         let is_past = self.act.is_none() && self.is_whole(here);
-        let is_copy = if links && is_past {
+        let is_copy = if self.intent.action.makes_links() && is_past {
             // Without a digest, only the number of the victim could tell, and a copy has another one.
             self.digest.is_none() || self.is_proven(self.place)
         } else if is_past && self.intent.destination.is_some() {
@@ -461,11 +457,9 @@ impl<'a> Scene<'a> {
 
     /// True if this name has the link that the step created in the victim's place.
     fn is_link(&self, name: &CStr, stat: &Stat) -> bool {
-        let action = self.intent.action;
-        let makes_links = matches!(action, ActionKind::Hardlink | ActionKind::Symlink);
         // A copy may get the number of a kept file that was removed since.
         let made = self.made.get().map(|made| made.copy);
-        if !makes_links || made == Some((stat.dev, stat.ino)) {
+        if !self.intent.action.makes_links() || made == Some((stat.dev, stat.ino)) {
             return false;
         }
         if self

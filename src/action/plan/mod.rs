@@ -18,6 +18,7 @@ mod live;
 mod name;
 mod origin;
 mod planner;
+
 mod set;
 mod together;
 mod totals;
@@ -92,19 +93,9 @@ impl Settings {
         }
     }
 
-    /// True if the plan removes names from their places. A link takes the place of its file, so its name is not
-    /// removed.
-    pub(super) fn takes_names(&self) -> bool {
-        matches!(
-            self.policy.action,
-            ActionKind::Remove | ActionKind::Trash | ActionKind::Move
-        )
-    }
-
     /// True if sidecar files without a copy can be carried: undo gives them and their photos back.
     fn can_carry(&self) -> bool {
-        let can_be_undone = matches!(self.policy.action, ActionKind::Trash | ActionKind::Move);
-        can_be_undone && self.policy.pairs.is_empty()
+        self.policy.action.moves_files() && self.policy.pairs.is_empty()
     }
 }
 
@@ -247,7 +238,7 @@ impl Plan {
         let action = self.action();
         let mut held: BTreeMap<u64, Vec<Step>> = BTreeMap::new();
         self.sets.iter().flat_map(move |set| {
-            let sizes = together::sizes(set);
+            let sizes = set.going_groups();
             let groups = set.steps(action).filter_map(|step| {
                 let Some(&(group, size)) = sizes.get(&step.victim.path[..]) else {
                     return Some(vec![step]);
@@ -258,7 +249,7 @@ impl Plan {
                 let whole = (others.len() >= size).then(|| held.remove(&group));
                 let mut whole = whole.flatten()?;
                 // A sidecar file is in its new place before its photo goes.
-                whole.sort_by_key(|step| step.carried_to.is_none());
+                whole.sort_by_key(|step| !step.carries());
                 Some(whole)
             });
             groups.collect::<Vec<_>>()
@@ -267,7 +258,7 @@ impl Plan {
 
     /// Finds those of these symbolic links that the plan will break. Call it when the plan is complete.
     pub fn look_for_links(&mut self, links: &[PathBuf]) {
-        if self.settings.takes_names() {
+        if self.action().takes_names() {
             self.dangling = Dangling::look(&self.sets, self.action(), links);
             current::rest();
         }
@@ -280,7 +271,7 @@ impl Plan {
 
     /// Searches for folders that will be empty, if they are to be removed. Call it when the plan is complete.
     pub fn look_for_empty_folders(&mut self) {
-        if self.settings.takes_names() && self.settings.remove_empty_folders {
+        if self.action().takes_names() && self.settings.remove_empty_folders {
             self.emptied = EmptyFolder::look(&self.sets, &self.settings);
             current::rest();
         }

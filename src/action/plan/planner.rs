@@ -58,7 +58,7 @@ impl Planner {
 
     /// True if the plan removes names from their places.
     pub fn takes_names(&self) -> bool {
-        self.plan.settings.takes_names()
+        self.plan.action().takes_names()
     }
 
     /// Where the identifiers of Live Photos belong, before the first set.
@@ -105,7 +105,7 @@ impl Planner {
         let Plan {
             settings, groups, ..
         } = &mut self.plan;
-        if settings.sidecars == Sidecars::Ignore || !settings.takes_names() {
+        if settings.sidecars == Sidecars::Ignore || !settings.policy.action.takes_names() {
             return;
         }
         groups.look(set);

@@ -1,12 +1,13 @@
 //! The plan for one set: the files that stay, the files to act on, and the files that are left alone.
 
+use std::collections::HashMap;
 use std::ffi::{CString, OsStr};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::name::{PlannedName, Rank};
+use super::name::{Group, PlannedName, Rank};
 use crate::action::access::Rights;
 use crate::action::coherence::Location;
 use crate::action::journal::record::Recorded;
@@ -14,7 +15,7 @@ use crate::action::keep::Traits;
 use crate::action::reason::{Code, Reason};
 use crate::action::ways::Ways;
 use crate::action::ways::folder_entry::parent;
-use crate::action::{ActionKind, Expected, Step, StepFile};
+use crate::action::{ActionKind, Bond, Expected, Step, StepFile};
 use crate::decide::AlikeFile;
 use crate::file::{CopyMarks, RowNumber};
 use crate::hash::ContentDigest;
@@ -209,10 +210,13 @@ impl PlannedFile {
             action: ActionKind::Move,
             keeper: carried.beside.clone(),
             victim: self.target(self.names.first()?),
-            is_alike: false,
-            carried_to: Some(carried.to.clone()),
-            recorded: None,
+            bond: Bond::Carried(carried.to.clone()),
         })
+    }
+
+    /// The groups of its names.
+    pub(super) fn groups(&self) -> impl Iterator<Item = &Group> {
+        self.names.iter().filter_map(|name| name.group.as_deref())
     }
 
     /// Names of the file that are not in this set.
@@ -300,13 +304,26 @@ impl SetPlan {
                     action,
                     keeper: kept.target(name),
                     victim: file.target(victim),
-                    is_alike: file.alike.is_some(),
-                    carried_to: None,
-                    recorded: kept.recorded.as_deref().cloned(),
+                    bond: match &kept.recorded {
+                        Some(copy) => Bond::Recorded(Recorded::clone(copy)),
+                        None if file.alike.is_some() => Bond::Shown,
+                        None => Bond::Bytes,
+                    },
                 })
             });
             acted.chain(file.carrying())
         })
+    }
+
+    /// The group of each name that goes, by its path, and the number of names that go with it.
+    pub(super) fn going_groups(&self) -> HashMap<&[u8], (u64, usize)> {
+        let going = self.files.iter();
+        let going = going.filter(|file| file.goes() || file.is_carried());
+        let groups = going.flat_map(|file| &file.names).filter_map(|name| {
+            let group = name.group.as_deref()?;
+            Some((name.path(), (group.key, group.richness as usize)))
+        });
+        groups.collect()
     }
 
     /// True if something is decided about a file of this set: it needs a reference for that, if there are any.

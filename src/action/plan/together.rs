@@ -66,7 +66,9 @@ pub fn keep_together(
     let mut changed: Vec<usize> = changed.collect();
     for ((set, file), fate) in carried {
         let file = &mut sets[set].files[file];
-        let is_held = groups_of(file).any(|group| together.held.contains_key(&group.key));
+        let is_held = file
+            .groups()
+            .any(|group| together.held.contains_key(&group.key));
         if !is_held || matches!(fate, Fate::Leave(_)) {
             file.fate = fate;
             changed.push(set);
@@ -83,15 +85,14 @@ impl Together {
             Fate::Leave(why) => why.code == Code::NoReference,
             Fate::Act { .. } | Fate::Carry(_) => false,
         };
-        let is_sidecar =
-            || matches!(&file.names[..], [name] if is_of_sidecar(name.group.as_deref()));
+        let is_sidecar = || file.names.len() == 1 && file.groups().any(|group| group.is_sidecar);
         file.goes() || self.carries && is_sidecar() && is_free()
     }
 
     /// The groups of the names of a set that may go.
     fn going_groups<'s>(&self, set: &'s SetPlan) -> impl Iterator<Item = &'s Group> + use<'s, '_> {
         let going = set.files.iter().filter(|file| self.may_go(file));
-        going.flat_map(groups_of)
+        going.flat_map(PlannedFile::groups)
     }
 
     fn count(&mut self, set: &SetPlan) {
@@ -107,8 +108,8 @@ impl Together {
         for file in &set.files {
             let is_whole = |group: &Group| self.going.get(&group.key) == Some(&group.richness);
             let stays = |group: &Group| self.held.contains_key(&group.key) || !is_whole(group);
-            if self.may_go(file) && groups_of(file).any(stays) {
-                for group in groups_of(file) {
+            if self.may_go(file) && file.groups().any(stays) {
+                for group in file.groups() {
                     self.held.entry(group.key).or_insert(false);
                 }
             }
@@ -117,12 +118,13 @@ impl Together {
 
     /// Holds the groups of sidecars because of which another file goes: where they are now, they are looked for.
     fn hold_relied_on(&mut self, set: &SetPlan) {
-        let is_held =
-            |file: &PlannedFile| groups_of(file).any(|it| self.held.contains_key(&it.key));
+        let is_held = |file: &PlannedFile| file.groups().any(|it| self.held.contains_key(&it.key));
         let mut going = set.files.iter().filter(|file| file.goes());
         if going.any(|file| !is_held(file)) {
             let kept = set.files.iter().filter(|file| !file.goes());
-            let kept = kept.filter(|file| self.may_go(file)).flat_map(groups_of);
+            let kept = kept
+                .filter(|file| self.may_go(file))
+                .flat_map(PlannedFile::groups);
             let kept: Vec<u64> = kept.map(|group| group.key).collect();
             self.held.extend(kept.into_iter().map(|key| (key, false)));
         }
@@ -131,7 +133,7 @@ impl Together {
     /// Notes which groups have copies of the photos and films of groups that go.
     fn note_copies(&mut self, set: &SetPlan) {
         let relied_on = set.files.iter().find_map(|file| set.kept_for(file));
-        let relied_on = relied_on.into_iter().flat_map(|(file, _)| groups_of(file));
+        let relied_on = relied_on.into_iter().flat_map(|(file, _)| file.groups());
         let mut first: Vec<u64> = relied_on.map(|group| group.key).collect();
         let stay: HashSet<u64> = self.staying(set).collect();
         let others = self.staying(set).filter(|key| !first.contains(key));
@@ -156,7 +158,7 @@ impl Together {
                 file.goes()
                     && copies.is_some_and(|copies| copies.iter().any(|it| stay.contains(it)))
             };
-            let sidecars = groups_of(file).filter(|group| group.is_sidecar);
+            let sidecars = file.groups().filter(|group| group.is_sidecar);
             let lacking = sidecars.filter(|group| !is_copied(group));
             let lacking: Vec<u64> = lacking.map(|group| group.key).collect();
             if !self.may_go(file) || lacking.is_empty() {
@@ -181,7 +183,7 @@ impl Together {
     ) -> Vec<((usize, usize), Fate)> {
         let mut decided = Vec::new();
         let lacking = std::mem::take(&mut self.lacking).into_iter();
-        let group_at = |&(set, file): &(usize, usize)| groups_of(&sets[set].files[file]).next();
+        let group_at = |&(set, file): &(usize, usize)| sets[set].files[file].groups().next();
         let lacking = lacking.filter_map(|place| Some((place, group_at(&place)?)));
         let mut lacking: Vec<_> = lacking.collect();
         lacking.retain(|(_, group)| !self.held.contains_key(&group.key));
@@ -209,7 +211,7 @@ impl Together {
     fn staying(&self, set: &SetPlan) -> impl Iterator<Item = u64> {
         let groups = set.files.iter().flat_map(|file| {
             let goes = self.may_go(file);
-            groups_of(file).map(move |group| (group.key, goes))
+            file.groups().map(move |group| (group.key, goes))
         });
         let staying = groups.filter(|(key, goes)| !goes || self.held.contains_key(key));
         staying.map(|(key, _)| key)
@@ -248,16 +250,15 @@ impl Together {
     fn apply(&self, set: &mut SetPlan, reasons: &HashMap<u64, Reason>) -> bool {
         let mut is_changed = false;
         for file in set.files.iter_mut().filter(|file| file.goes()) {
-            let mut held =
-                groups_of(file).filter_map(|group| Some((group, *self.held.get(&group.key)?)));
-            let Some(first) = held.next() else { continue };
-            let has_no_pair = [first]
-                .into_iter()
-                .chain(held)
-                .any(|(group, lacks_copy)| group.is_sidecar && lacks_copy);
-            let why = match reasons.get(&first.0.key) {
+            let held = |group: &&Group| self.held.contains_key(&group.key);
+            let Some(first) = file.groups().find(held) else {
+                continue;
+            };
+            let lacks_pair =
+                |group: &Group| group.is_sidecar && self.held.get(&group.key) == Some(&true);
+            let why = match reasons.get(&first.key) {
                 Some(why) => why.clone(),
-                None if has_no_pair => Code::NoPair.into(),
+                None if file.groups().any(lacks_pair) => Code::NoPair.into(),
                 None => Code::Group.into(),
             };
             file.fate = Fate::Leave(why);
@@ -265,26 +266,4 @@ impl Together {
         }
         is_changed
     }
-}
-
-/// The group of each name of a set that goes, by its path, and the number of names that go with it.
-pub fn sizes(set: &SetPlan) -> HashMap<&[u8], (u64, usize)> {
-    let going = set
-        .files
-        .iter()
-        .filter(|file| file.goes() || file.is_carried());
-    let groups = going.flat_map(|file| &file.names).filter_map(|name| {
-        let group = name.group.as_deref()?;
-        Some((name.path(), (group.key, group.richness as usize)))
-    });
-    groups.collect()
-}
-
-/// The groups of the names of a file.
-fn groups_of(file: &PlannedFile) -> impl Iterator<Item = &Group> {
-    file.names.iter().filter_map(|name| name.group.as_deref())
-}
-
-fn is_of_sidecar(group: Option<&Group>) -> bool {
-    group.is_some_and(|group| group.is_sidecar)
 }

@@ -10,7 +10,7 @@ use jiff::Zoned;
 use rustix::io::Errno;
 
 use super::pair::Act;
-use super::{Settings, Step, folders};
+use super::{Bond, Settings, Step, folders};
 use crate::action::failure::{failed, failure_with};
 use crate::action::journal::record::{Intent, Raw};
 use crate::action::reason::{Code, Facts, Reason};
@@ -125,10 +125,10 @@ fn percent(path: &[u8]) -> String {
 pub fn prepare_move(step: &Step, settings: &Settings, intent: &mut Intent) -> Result<(), Reason> {
     let victim = &step.victim.path;
     let slashes = victim.iter().take_while(|&&b| b == b'/').count();
-    let destination = match (&step.carried_to, &settings.destination) {
-        (Some(path), _) => path.clone(),
-        (None, Some(folder)) => folder_entry::join(folder, &victim[slashes..]),
-        (None, None) => {
+    let destination = match (&step.bond, &settings.destination) {
+        (Bond::Carried(path), _) => path.clone(),
+        (_, Some(folder)) => folder_entry::join(folder, &victim[slashes..]),
+        (_, None) => {
             return Err(Code::NoDestination.with(Facts::refused("move it", &Errno::INVAL.into())));
         }
     };

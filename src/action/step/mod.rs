@@ -65,13 +65,28 @@ pub struct Step {
     pub keeper: StepFile,
     /// The file to act on.
     pub victim: StepFile,
-    /// The files have to show the same picture, film or sound; their tags may differ.
-    pub is_alike: bool,
-    /// The victim is a sidecar file without a copy: it gets this absolute path, beside the keeper. The keeper is the
-    /// photo or film that it is about.
-    pub carried_to: Option<Vec<u8>>,
-    /// The copy of the victim is on a disk that is not plugged in: the keeper is the catalog that knows it.
-    pub recorded: Option<Recorded>,
+    /// How the two belong together.
+    pub bond: Bond,
+}
+
+/// What the file to act on has in common with the one that stays.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Bond {
+    /// All bytes.
+    Bytes,
+    /// They show the same picture, film or sound; their tags may differ.
+    Shown,
+    /// The copy is on a disk that is not plugged in: the file that stays is the catalog that knows it.
+    Recorded(Recorded),
+    /// The file is a sidecar without a copy: it gets this absolute path, beside the photo or film that it is about.
+    Carried(Vec<u8>),
+}
+
+impl Step {
+    /// True if it carries a sidecar file.
+    pub fn carries(&self) -> bool {
+        matches!(self.bond, Bond::Carried(_))
+    }
 }
 
 /// The settings of a run that carries out steps.

@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use seekless::acting::outermost;
-use seekless::action::ActionKind;
 use seekless::action::bounds::Below;
 use seekless::action::plan::{FolderPairs, Settings};
 use seekless::engine::{Config, Root};
@@ -97,8 +96,7 @@ pub fn open(run: &mut ActRun) -> Result<(Option<FromReport>, Exit), String> {
 /// Why a run cannot act on a report of folders.
 fn misfit(run: &ActRun, settings: &Settings) -> Option<&'static str> {
     let policy = &settings.policy;
-    let takes_names = [ActionKind::Remove, ActionKind::Trash, ActionKind::Move];
-    if !takes_names.contains(&policy.action) {
+    if !policy.action.takes_names() {
         return Some(
             "this action cannot use a report of folders (only remove and move can): create a report of files with \
             'seekless find'",

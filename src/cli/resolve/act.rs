@@ -59,14 +59,14 @@ pub fn resolve(args: ActArgs, asked: Asked, around: &mut Environment<'_>) -> Res
     if args.from.is_none() {
         needs_path(&args, action)?;
     }
-    if args.ignore_tags && !matches!(action, ActionKind::Trash | ActionKind::Move) {
+    if args.ignore_tags && !action.moves_files() {
         return refuse(format!(
             "{} --ignore-tags: the files differ, so each must stay within reach: use remove --trash, or move",
             words(action)
         ));
     }
     let carries = asked.settings.sidecars == Sidecars::Carry;
-    if carries && !matches!(action, ActionKind::Trash | ActionKind::Move) {
+    if carries && !action.moves_files() {
         return refuse(format!(
             "{} --carry-sidecars: undo could not bring back the photos that sidecar files belong to: use remove --trash, \
              or move",
@@ -200,10 +200,7 @@ fn searched(
             &config,
             "its disk is not plugged in, so nothing can be compared with its files: --allow catalog relies on its digests",
         )?;
-    } else if !matches!(
-        action,
-        ActionKind::Remove | ActionKind::Trash | ActionKind::Move
-    ) {
+    } else if !action.takes_names() {
         let why = format!(
             "{} needs the kept file itself: use remove or move",
             words(action)

@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use seekless::action::{ActionKind, Code, Outcome, Raw, Reason, Recorded};
+use seekless::action::{ActionKind, Bond, Code, Outcome, Raw, Reason, Recorded};
 use seekless::catalog::Facts;
 use seekless::catalog::wanted::{Want, read};
 
@@ -550,7 +550,7 @@ fn a_file_with_another_digest_than_the_catalog_says_stays() {
         fs::write(scene.keeper(), "the catalog").expect("written");
         fs::write(scene.victim(), "what goes").expect("written");
         let mut step = scene.step(ActionKind::Remove);
-        step.recorded = Some(Recorded {
+        step.bond = Bond::Recorded(Recorded {
             digest: digest.into(),
             copy: Raw(b"disk.parquet/a".to_vec()),
             scan: "2026-01-01T00:00:00Z".to_owned(),

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use seekless::action::{ActionKind, Code, Outcome};
+use seekless::action::{ActionKind, Bond, Code, Outcome};
 
 use crate::common::Tree;
 use crate::common::limits::Rng;
@@ -156,7 +156,7 @@ fn a_step_compares_what_both_files_show() {
         fs::write(scene.keeper(), keeper).expect("a keeper");
         fs::write(scene.victim(), victim).expect("a victim");
         let mut step = scene.step(ActionKind::Trash);
-        step.is_alike = true;
+        step.bond = Bond::Shown;
         let outcome = scene.actor().perform(&step);
         match (&outcome, expected) {
             (Outcome::Done(_), None) => assert!(!scene.victim().exists()),
