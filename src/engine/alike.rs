@@ -4,8 +4,9 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::io;
 
-use super::deliver::{About, Deliverer, Tables};
+use super::deliver::{About, Deliverer};
 use super::order;
+use super::tables::Tables;
 use crate::decide::AlikeFile;
 use crate::file::FileIndex;
 use crate::media::{PartDigests, Tags};

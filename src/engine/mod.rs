@@ -8,6 +8,7 @@ mod members;
 mod order;
 mod progress;
 mod session;
+mod tables;
 mod volumes;
 
 pub use crate::cache::{CacheUse, Choice as CacheChoice, Trust};

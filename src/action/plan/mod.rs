@@ -14,11 +14,10 @@ mod decide;
 mod effects;
 mod groups;
 mod inspector;
-mod live;
 mod name;
 mod origin;
 mod planner;
-
+mod ranking;
 mod set;
 mod together;
 mod totals;
@@ -41,7 +40,8 @@ pub use effects::{BrokenLink, Dangling, EmptyFolder};
 pub use inspector::Inspector;
 pub use name::PlannedName;
 pub use origin::{Listed, Origin};
-pub use planner::{Planner, Ranking};
+pub use planner::Planner;
+pub use ranking::Ranking;
 pub use set::{Carried, Fate, LeftName, PlannedFile, SetPlan, Volume};
 pub use totals::Totals;
 

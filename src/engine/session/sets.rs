@@ -5,7 +5,8 @@ use std::{io, iter};
 
 use crate::decide::{ClassId, Want};
 use crate::engine::config::IgnoreTags;
-use crate::engine::deliver::{Deliverer, SetDraft, Tables};
+use crate::engine::deliver::{Deliverer, SetDraft};
+use crate::engine::tables::Tables;
 use crate::event::ProblemKind;
 use crate::file::FileIndex;
 use crate::read::Outcome;

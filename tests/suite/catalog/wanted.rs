@@ -1,9 +1,18 @@
-//! Wanted lists: what is written is read, and what no catalog could say is refused with its line.
+//! Wanted lists: they name what could not be compared; what is written is read, and what no catalog could say is
+//! refused with its line.
+
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 use proptest::prelude::*;
 
 use seekless::catalog::wanted::{Entry, HEADER, Want, read, write};
 use seekless::catalog::{Kind, Row};
+
+use super::in_place::{catalog, find};
+use crate::common::tree::Chain;
+use crate::common::{Tree, noise, seekless};
 
 fn read_all(list: &[u8]) -> Result<Vec<Entry>, String> {
     let mut entries = Vec::new();
@@ -156,4 +165,76 @@ proptest! {
         let list = [HEADER.as_bytes(), b"\n", &bytes].concat();
         is_listed_again(&list);
     }
+}
+
+/// What a list names: the kind of read, and the path on the file system.
+pub fn wanted(list: &Path) -> Vec<(Want, Vec<u8>)> {
+    let mut named = Vec::new();
+    let list = fs::read(list).expect("read");
+    let read = read(&list[..], |entry| {
+        named.push((entry.want, [&entry.dir[..], &entry.name].join(&b'/')))
+    });
+    read.expect("a wanted list");
+    named.sort();
+    named
+}
+
+#[test]
+fn a_wanted_list_names_what_could_not_be_compared_and_nothing_else() {
+    let alike = |byte: u8| {
+        let mut content = noise(1, 50_000);
+        content[25_000] = byte;
+        content
+    };
+    let tree = Tree::new()
+        .file("disk/a/probable", alike(1))
+        .file("disk/other end", noise(2, 50_000))
+        .file("disk/other length", noise(3, 50_001))
+        .file("disk/short", noise(4, 5000))
+        .file("here/b", alike(2))
+        .file("here/c", noise(4, 5000));
+    for (form, named) in [
+        ("--full", &[][..]),
+        ("--quick", &[(Want::Digest, "/disk/a/probable")]),
+        (
+            "--metadata",
+            &[
+                (Want::Samples, "/disk/a/probable"),
+                (Want::Samples, "/disk/other end"),
+                (Want::Digest, "/disk/short"),
+            ],
+        ),
+    ] {
+        catalog(&tree, form, "disk");
+        let top = tree.root().file_name().expect("a name").as_bytes();
+        for command in ["find --cache off", "compare --one-way"] {
+            let line = format!("{command} --wanted list disk.parquet here");
+            seekless(tree.root(), &line).run();
+            let listed = wanted(&tree.path("list"));
+            assert_eq!(listed.len(), named.len(), "{form} {command}: {listed:?}");
+            for ((want, path), (expected, end)) in listed.iter().zip(named) {
+                let end = [top, end.as_bytes()].concat();
+                assert!(
+                    want == expected && path.ends_with(&end),
+                    "{form} {command}: {listed:?}"
+                );
+            }
+        }
+    }
+    let run = seekless(tree.root(), "find --wanted list here disk")
+        .run()
+        .exits(2);
+    run.says("--wanted lists files of catalogs: give the path of one");
+}
+
+#[test]
+fn what_no_list_can_name_is_in_none() {
+    let tree = Tree::new().file("disk/f", "1").file("here/f", "2");
+    let chain = Chain::new(&tree.path("disk"), &"n".repeat(250), 30);
+    chain.write("g", b"3");
+    catalog(&tree, "--metadata", "disk");
+    find(&tree, "--wanted list disk.parquet here");
+    let listed = wanted(&tree.path("list"));
+    let names = listed.iter().map(|(_, path)| path.ends_with(b"/disk/f"));
+    assert_eq!(names.collect::<Vec<_>>(), [true], "{listed:?}");
 }

@@ -1,19 +1,16 @@
 //! A catalog in the place of a path: the answers are those of the disk.
 
+mod actions;
+
 use std::collections::BTreeSet;
 use std::fs;
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
 
-use seekless::action::{ActionKind, Bond, Code, Outcome, Raw, Reason, Recorded};
 use seekless::catalog::Facts;
-use seekless::catalog::wanted::{Want, read};
 
 use super::update::rewrite;
+use super::wanted::wanted;
 use crate::common::limits::{Rng, seed};
 use crate::common::run::json_name;
-use crate::common::scene::{Perform, Scene};
-use crate::common::tree::Chain;
 use crate::common::{Run, Tree, noise, rounds, seekless};
 
 /// Sets of files, each with all its names.
@@ -99,7 +96,7 @@ pub fn unplug(tree: &Tree, folder: &str) {
     .expect("moved");
 }
 
-fn find(tree: &Tree, paths: &str) -> Run {
+pub fn find(tree: &Tree, paths: &str) -> Run {
     let line = format!("find --cache off --empty -f json {paths}");
     seekless(tree.root(), &line).run().exits(0)
 }
@@ -357,80 +354,6 @@ fn a_catalog_of_several_folders_keeps_their_paths_apart() {
     assert!(paths.contains("/two/x/a\""), "{run}");
 }
 
-/// What a list names: the kind of read, and the path on the file system.
-fn wanted(list: &Path) -> Vec<(Want, Vec<u8>)> {
-    let mut named = Vec::new();
-    let list = fs::read(list).expect("read");
-    let read = read(&list[..], |entry| {
-        named.push((entry.want, [&entry.dir[..], &entry.name].join(&b'/')))
-    });
-    read.expect("a wanted list");
-    named.sort();
-    named
-}
-
-#[test]
-fn a_wanted_list_names_what_could_not_be_compared_and_nothing_else() {
-    let alike = |byte: u8| {
-        let mut content = noise(1, 50_000);
-        content[25_000] = byte;
-        content
-    };
-    let tree = Tree::new()
-        .file("disk/a/probable", alike(1))
-        .file("disk/other end", noise(2, 50_000))
-        .file("disk/other length", noise(3, 50_001))
-        .file("disk/short", noise(4, 5000))
-        .file("here/b", alike(2))
-        .file("here/c", noise(4, 5000));
-    for (form, named) in [
-        ("--full", &[][..]),
-        ("--quick", &[(Want::Digest, "/disk/a/probable")]),
-        (
-            "--metadata",
-            &[
-                (Want::Samples, "/disk/a/probable"),
-                (Want::Samples, "/disk/other end"),
-                (Want::Digest, "/disk/short"),
-            ],
-        ),
-    ] {
-        catalog(&tree, form, "disk");
-        let top = tree.root().file_name().expect("a name").as_bytes();
-        for command in ["find --cache off", "compare --one-way"] {
-            let line = format!("{command} --wanted list disk.parquet here");
-            seekless(tree.root(), &line).run();
-            let listed = wanted(&tree.path("list"));
-            assert_eq!(listed.len(), named.len(), "{form} {command}: {listed:?}");
-            for ((want, path), (expected, end)) in listed.iter().zip(named) {
-                let end = [top, end.as_bytes()].concat();
-                assert!(
-                    want == expected && path.ends_with(&end),
-                    "{form} {command}: {listed:?}"
-                );
-            }
-        }
-    }
-    let run = seekless(tree.root(), "find --wanted list here disk")
-        .run()
-        .exits(2);
-    run.says("--wanted lists files of catalogs: give the path of one");
-}
-
-/// A disk in a drawer, its catalog, and copies of its files here.
-fn with_copies_here(form: &str) -> Tree {
-    let tree = Tree::new()
-        .file("disk/photos/a.jpg", noise(1, 50_000))
-        .file("disk/notes", "some words")
-        .copies(["here/a.jpg", "here/again.jpg"], noise(1, 50_000))
-        .file("here/notes", "some words")
-        .file("here/own", noise(2, 50_000));
-    catalog(&tree, form, "disk");
-    unplug(&tree, "disk");
-    of_another_disk(&tree, "disk.parquet");
-    tree
-}
-
 /// The catalog is of a file system that is not mounted.
 fn of_another_disk(tree: &Tree, catalog: &str) {
     of_disk(tree, catalog, "00000000-1111-2222-3333-444444444444", "nas");
@@ -446,173 +369,6 @@ pub fn of_disk(tree: &Tree, catalog: &str, uuid: &'static str, host: &str) {
     };
     rewrite(tree, named, |row| row.volume = Some(uuid));
     fs::rename(tree.path("c.parquet"), tree.path(catalog)).expect("moved");
-}
-
-fn names(tree: &Tree, folder: &str) -> Vec<String> {
-    let entries = fs::read_dir(tree.path(folder)).expect("a folder");
-    let names = entries.map(|entry| entry.expect("an entry").file_name());
-    let mut names: Vec<String> = names
-        .map(|name| name.to_string_lossy().into_owned())
-        .collect();
-    names.sort();
-    names
-}
-
-fn act(tree: &Tree, line: &str) -> Run {
-    let line = format!("{line} --allow catalog --cache off disk.parquet here");
-    seekless(tree.root(), &line)
-        .env("XDG_STATE_HOME", &tree.path("state").display().to_string())
-        .run()
-}
-
-#[test]
-fn copies_in_a_catalog_count_if_that_is_allowed_and_undo_brings_the_others_back() {
-    let tree = with_copies_here("--full");
-    let plan = act(&tree, "remove --dry-run").exits(0);
-    let text = plan.stdout_text();
-    let top = tree.root().display();
-    for part in [
-        "  keep     disk.parquet/photos/a.jpg\n             in a catalog of 20".to_owned(),
-        format!("  remove   {top}/here/again.jpg\n"),
-        format!("  remove   {top}/here/notes\n"),
-    ] {
-        assert!(text.contains(&part), "{part}\n{plan}");
-    }
-    assert_eq!(names(&tree, "here").len(), 4, "{plan}");
-    act(&tree, "move --yes --to away").exits(0);
-    assert_eq!(names(&tree, "here"), ["own"]);
-    let journals = walkdir::WalkDir::new(tree.path("state"));
-    let journals = journals
-        .into_iter()
-        .filter_map(|entry| fs::read_to_string(entry.ok()?.path()).ok());
-    let journal: String = journals.collect();
-    assert!(
-        journal.contains("\"copy\":{\"text\":\"disk.parquet/photos/a.jpg\"},\"scan\":\"20"),
-        "{journal}"
-    );
-    let undo = seekless(tree.root(), "undo --yes");
-    undo.env("XDG_STATE_HOME", &tree.path("state").display().to_string())
-        .run()
-        .exits(0);
-    assert_eq!(names(&tree, "here"), ["a.jpg", "again.jpg", "notes", "own"]);
-}
-
-/// In the catalog, names alone tell what belongs together.
-#[test]
-fn a_photo_and_its_sidecar_go_if_one_catalog_has_both() {
-    let tree = Tree::new()
-        .copies(["disk/p/1.jpg", "here/1.jpg"], "photo")
-        .copies(["disk/p/1.xmp", "here/1.xmp"], "edit")
-        .copies(["disk/p/2.jpg", "here/2.jpg"], "another")
-        .copies(["disk/q/2.xmp", "here/2.xmp"], "of that")
-        .copies(["disk/p/3.jpg", "here/3.jpg"], "a third")
-        .file("here/3.xmp", "only here");
-    catalog(&tree, "--full", "disk");
-    unplug(&tree, "disk");
-    of_another_disk(&tree, "disk.parquet");
-    let run = act(&tree, "move --yes --to away").exits(0);
-    let stay = ["2.jpg", "2.xmp", "3.jpg", "3.xmp"];
-    assert_eq!(names(&tree, "here"), stay, "{run}");
-    // Nothing is put into a catalog.
-    let run = act(&tree, "move --yes --carry-sidecars --to away").exits(0);
-    assert_eq!(names(&tree, "here"), stay, "{run}");
-}
-
-#[test]
-fn a_report_says_that_its_file_is_only_in_a_catalog() {
-    let tree = with_copies_here("--full");
-    let line = "find --cache off -o report.txt disk.parquet here";
-    seekless(tree.root(), line).run().exits(0);
-    let run = seekless(tree.root(), "remove --dry-run --from report.txt").run();
-    run.exits(0)
-        .says("left alone because each is only in a catalog (a search with --allow catalog lets it count")
-        .never_says("no longer exists");
-    // Of the copies here, one stays.
-    let run = seekless(tree.root(), "remove --yes --from report.txt").run();
-    run.exits(0);
-    assert_eq!(names(&tree, "here"), ["a.jpg", "notes", "own"]);
-}
-
-#[test]
-fn what_is_probably_equal_never_goes() {
-    let tree = with_copies_here("--quick");
-    let run = act(&tree, "remove --yes");
-    assert_eq!(names(&tree, "here"), ["a.jpg", "own"], "{run}");
-}
-
-#[test]
-fn a_file_with_another_digest_than_the_catalog_says_stays() {
-    for (digest, goes) in [
-        (blake3::hash(b"what goes"), true),
-        (blake3::hash(b"another"), false),
-    ] {
-        let scene = Scene::new();
-        fs::write(scene.keeper(), "the catalog").expect("written");
-        fs::write(scene.victim(), "what goes").expect("written");
-        let mut step = scene.step(ActionKind::Remove);
-        step.bond = Bond::Recorded(Recorded {
-            digest: digest.into(),
-            copy: Raw(b"disk.parquet/a".to_vec()),
-            scan: "2026-01-01T00:00:00Z".to_owned(),
-        });
-        let outcome = scene.actor().perform(&step);
-        let is_other = |why: &Reason| why.code == Code::OtherDigest;
-        match &outcome {
-            Outcome::Done(_) => assert!(goes),
-            Outcome::Skipped(why) => assert!(!goes && is_other(why), "{outcome:?}"),
-            _ => panic!("{outcome:?}"),
-        }
-        assert_eq!(scene.victim().exists(), !goes);
-    }
-}
-
-#[test]
-fn an_action_that_needs_the_kept_file_refuses_a_catalog() {
-    let tree = with_copies_here("--full");
-    for action in ["hardlink", "symlink", "reflink"] {
-        let run = act(&tree, &format!("{action} --dry-run")).exits(2);
-        run.says("disk.parquet: it is a catalog")
-            .says("needs the kept file itself: use remove or move");
-    }
-}
-
-#[test]
-fn a_catalog_of_a_disk_that_is_mounted_is_refused_by_an_action() {
-    let tree = Tree::new()
-        .file("disk/f", noise(1, 5000))
-        .file("here/f", noise(1, 5000));
-    catalog(&tree, "--full", "disk");
-    for paths in [
-        "disk.parquet disk",
-        "disk.parquet here",
-        "disk disk.parquet here",
-    ] {
-        let line = format!("remove --yes --allow catalog --cache off {paths}");
-        let run = seekless(tree.root(), &line).run().exits(2);
-        // In memory, nothing names the file system.
-        let said = run.stderr_text();
-        let is_said = said.contains("its file system is mounted here: give that path instead")
-            || said.contains("has no UUID, so nothing tells whether it is here");
-        assert!(is_said, "{run}");
-    }
-    assert!(tree.path("disk/f").exists() && tree.path("here/f").exists());
-    unplug(&tree, "disk");
-    of_another_disk(&tree, "disk.parquet");
-    fs::copy(tree.path("disk.parquet"), tree.path("older.parquet")).expect("copied");
-    let run = seekless(
-        tree.root(),
-        "remove --yes --allow catalog disk.parquet older.parquet here",
-    );
-    run.run()
-        .exits(2)
-        .says("another catalog is of the same file system: give only the newest");
-    let run = seekless(
-        tree.root(),
-        "remove --yes --allow catalog --reference disk.parquet here",
-    );
-    run.run()
-        .exits(2)
-        .says("--reference: a catalog is no reference");
 }
 
 #[test]
@@ -679,16 +435,4 @@ fn depth_and_exit_code_count_for_catalogs_too() {
     fs::remove_file(tree.path("here/f")).expect("removed");
     let line = "find --cache off --exit-code -d 1 disk.parquet here";
     seekless(tree.root(), line).run().exits(1);
-}
-
-#[test]
-fn what_no_list_can_name_is_in_none() {
-    let tree = Tree::new().file("disk/f", "1").file("here/f", "2");
-    let chain = Chain::new(&tree.path("disk"), &"n".repeat(250), 30);
-    chain.write("g", b"3");
-    catalog(&tree, "--metadata", "disk");
-    find(&tree, "--wanted list disk.parquet here");
-    let listed = wanted(&tree.path("list"));
-    let names = listed.iter().map(|(_, path)| path.ends_with(b"/disk/f"));
-    assert_eq!(names.collect::<Vec<_>>(), [true], "{listed:?}");
 }
