@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use super::many::hash_all;
 use super::{ContentDigest, SampleDigest};
 
 /// A BLAKE3 computation over bytes in order. The hasher is made only once the first piece has come: its state takes 2
@@ -101,6 +102,19 @@ impl Fold {
     /// The digest of all bytes taken. `whole_file` says that the span was the whole file.
     pub fn finish(&self, state: Running, whole_file: bool) -> Digest {
         Digest::of(state.finish(), whole_file)
+    }
+
+    /// The digests of spans that came in one piece each, the bytes and whether they are the whole file.
+    pub fn all_at_once(&self, spans: &[(&[u8], bool)]) -> Vec<Digest> {
+        let inputs = spans.iter().map(|(bytes, _)| {
+            let is_hashed = !self.only_counts(bytes.len());
+            if is_hashed { *bytes } else { &[] }
+        });
+        let hashes = hash_all(&inputs.collect::<Vec<_>>());
+        let named = spans.iter().zip(hashes);
+        named
+            .map(|((_, is_whole), hash)| Digest::of(hash, *is_whole))
+            .collect()
     }
 
     /// The digest of a span that came in one piece.

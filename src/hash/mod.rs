@@ -2,6 +2,7 @@
 
 mod compute;
 mod digest;
+mod many;
 
 pub use compute::{Digest, Fold, Running};
 pub use digest::{BadDigest, ContentDigest, ContentToken, Places, PlacesDigest, SampleDigest};

@@ -6,8 +6,8 @@ use crate::sys::{extents, page_cache, reads};
 
 use super::access::PIECE;
 use super::open_file::uncached_bytes;
-use super::reader::{Reader, finished, is_expected, is_whole};
-use super::task::{Ask, Outcome, SPANS, Span, Task};
+use super::reader::{Reader, is_expected, is_whole};
+use super::task::{Ask, Outcome, Span, Task};
 
 /// Files longer than this are opened for sampling with `POSIX_FADV_RANDOM`: readahead would fetch several times the
 /// sample. The search is likely to read shorter files as a whole next.
@@ -15,29 +15,28 @@ const SAMPLED_WITHOUT_READAHEAD: u64 = 128 << 10;
 
 impl Reader {
     /// Reads short spans if all of them are in the page cache; `None` if they have to be read from a disk. Then the
-    /// descriptor belongs to a file in which one may seek: a FIFO in the file's place keeps its bytes.
-    pub fn read_cached(&mut self, task: &Task, fd: BorrowedFd<'_>) -> Option<Outcome> {
+    /// descriptor belongs to a file in which one may seek: a FIFO in the file's place keeps its bytes. The outcome is
+    /// there at once, or when all that is gathered is hashed.
+    pub fn read_cached(&mut self, task: &Task, fd: BorrowedFd<'_>) -> Option<Option<Outcome>> {
         // An attempt would start the read, unpaid, and the pages under way would pass for cached ones.
         let is_limited = self.settings.access.budgets.are_limited();
         let is_short = |span: &Span| span.len <= PIECE as u64;
         if task.ask == Ask::BytesFromDisk || is_limited || !task.spans.iter().all(is_short) {
-            return self.read_if_cached(task, fd);
+            return self.read_if_cached(task, fd).map(Some);
         }
-        let mut digests = [None; SPANS];
-        let mut bytes = 0;
-        for (digest, span) in digests.iter_mut().zip(task.spans) {
-            if span.len > 0 {
-                let len = span.len as usize;
-                match reads::cached(fd, self.piece(len), span.offset) {
-                    Ok(true) => {}
-                    Ok(false) => return None,
-                    Err(_) => return self.read_if_cached(task, fd),
-                }
-                *digest = Some(self.digest_of_piece(len, is_whole(task, span)));
-                bytes += span.len;
+        for span in task.spans.into_iter().filter(|span| span.len > 0) {
+            let len = span.len as usize;
+            let is_read = reads::cached(fd, self.gathered.room(len), span.offset);
+            if is_read != Ok(true) {
+                self.gathered.cancel_file();
+            }
+            match is_read {
+                Ok(true) => self.gathered.take(len, is_whole(task, span)),
+                Ok(false) => return None,
+                Err(_) => return self.read_if_cached(task, fd).map(Some),
             }
         }
-        Some(finished(task, fd, digests, bytes, true))
+        Some(self.end_gathered(task, fd, true))
     }
 
     /// As [`Self::read_cached`], where a read does not show it.

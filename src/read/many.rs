@@ -31,7 +31,15 @@ struct RingFile {
     state: Running,
     folded: u64,
     digests: [Option<Digest>; SPANS],
+    /// Its bytes are gathered, and digested later.
+    is_gathered: bool,
     failure: Option<Failure>,
+}
+
+impl RingFile {
+    fn has_one_span(&self) -> bool {
+        self.task.spans.iter().filter(|span| span.len > 0).count() == 1
+    }
 }
 
 /// The read of a slot.
@@ -84,6 +92,7 @@ impl Many {
     pub fn run(&mut self, reader: &mut Reader, source: &mut Source<'_>) -> bool {
         loop {
             self.fill(reader, source);
+            reader.complete_gathered(source);
             source.flush();
             if self.ring.in_flight() == 0 {
                 return true;
@@ -142,8 +151,8 @@ impl Many {
             Ok(fd) => fd,
             Err(failure) => return source.complete(&task, Outcome::Failed(failure)),
         };
-        if let Some(outcome) = reader.known(&mut task, fd.as_fd()) {
-            return source.complete(&task, outcome);
+        if reader.end_known(&mut task, fd.as_fd(), source) {
+            return;
         }
         let Some(place) = self.files.iter().position(Option::is_none) else {
             // Cannot be: each file begun before holds a slot, and there was a free one.
@@ -160,6 +169,7 @@ impl Many {
             state: Running::default(),
             folded: 0,
             digests: [None; SPANS],
+            is_gathered: false,
             failure: None,
         });
         self.current = Some(place);
@@ -205,7 +215,7 @@ impl Many {
         &mut self,
         slot: usize,
         result: std::io::Result<usize>,
-        reader: &Reader,
+        reader: &mut Reader,
         source: &mut Source<'_>,
     ) {
         let piece = &mut self.pieces[slot];
@@ -249,7 +259,7 @@ impl Many {
     }
 
     /// Folds the pieces that have arrived in order, and ends the file when all have arrived.
-    fn fold(&mut self, place: usize, reader: &Reader, source: &mut Source<'_>) {
+    fn fold(&mut self, place: usize, reader: &mut Reader, source: &mut Source<'_>) {
         let Some(file) = self.files[place].as_mut() else {
             return;
         };
@@ -267,6 +277,12 @@ impl Many {
             let bytes = self.ring.bytes(slot, piece.len);
             let whole = is_whole(&file.task, span);
             file.folded += piece.len as u64;
+            if piece.len as u64 == span.len && file.has_one_span() {
+                reader.gathered.room(piece.len).copy_from_slice(bytes);
+                reader.gathered.take(piece.len, whole);
+                file.is_gathered = true;
+                continue;
+            }
             if piece.len as u64 == span.len {
                 file.digests[piece.span] = Some(reader.fold.at_once(bytes, whole));
                 continue;
@@ -285,6 +301,12 @@ impl Many {
             current::ask_of(file.task.device.volume.0);
             let outcome = match file.failure {
                 Some(failure) => Outcome::Failed(failure),
+                None if file.is_gathered => {
+                    match reader.end_gathered(&file.task, file.fd.as_fd(), false) {
+                        Some(outcome) => outcome,
+                        None => return reader.complete_if_full(source),
+                    }
+                }
                 None => {
                     let fd = file.fd.as_fd();
                     finished(&file.task, fd, file.digests, file.folded, false)

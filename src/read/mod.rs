@@ -7,6 +7,7 @@ mod access;
 mod budget;
 mod cached;
 mod compare;
+mod gathered;
 mod holes;
 mod many;
 mod media_file;

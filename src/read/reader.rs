@@ -19,11 +19,12 @@ use crate::sys::stat::{self, Stat};
 
 use super::access::Access;
 use super::access::{Buffer, PIECE};
+use super::gathered::Gathered;
 use super::holes;
 use super::open_file::{Device, OpenFile, leaves_cache};
 use super::page_use::ReadRanges;
 use super::shown::ShownResults;
-use super::task::{Ask, Failure, Outcome, Recalls, SPANS, Span, Task};
+use super::task::{Ask, Failure, Outcome, Recalls, SPANS, Source, Span, Task};
 use crate::hash::Fold;
 
 /// Maximum number of attempts to open a file while descriptors are short, 10 ms apart: other reads will have ended by
@@ -59,6 +60,8 @@ pub struct Reader {
     pub(super) fold: Fold,
     /// What it has read, and drops from the page cache soon.
     pub(super) read_ranges: ReadRanges,
+    /// What it has read, and reports soon.
+    pub(super) gathered: Gathered,
     handles: DirHandles,
     buffer: Buffer,
 }
@@ -70,6 +73,7 @@ impl Reader {
             settings,
             fold,
             read_ranges: ReadRanges::default(),
+            gathered: Gathered::default(),
             buffer: Buffer::default(),
         }
     }
@@ -210,14 +214,53 @@ impl Reader {
         Ok(self.fold.finish(state, whole))
     }
 
-    /// Answers a task if it needs no bytes from the disk. If it does, the kernel knows what is read next, and the
-    /// descriptor belongs to a file in which one may seek.
-    pub fn known(&mut self, task: &mut Task, fd: BorrowedFd<'_>) -> Option<Outcome> {
+    /// Ends a task if it needs no bytes from the disk; true if so. If it does, the kernel knows what is read next, and
+    /// the descriptor belongs to a file in which one may seek.
+    pub fn end_known(&mut self, task: &mut Task, fd: BorrowedFd<'_>, to: &mut Source<'_>) -> bool {
         task.is_stored = may_be_stored(task, fd);
-        self.look(task, fd).or_else(|| {
-            self.announce(task, fd);
-            self.read_cached(task, fd)
-        })
+        if let Some(outcome) = self.look(task, fd) {
+            to.complete(task, outcome);
+            return true;
+        }
+        self.announce(task, fd);
+        match self.read_cached(task, fd) {
+            Some(Some(outcome)) => to.complete(task, outcome),
+            Some(None) => self.complete_if_full(to),
+            None => return false,
+        }
+        true
+    }
+
+    /// Completes the tasks whose bytes are gathered.
+    pub fn complete_gathered(&mut self, to: &mut Source<'_>) {
+        self.gathered
+            .complete(&self.fold, |completion| to.add(completion));
+    }
+
+    /// As [`Self::complete_gathered`], if it is time.
+    pub fn complete_if_full(&mut self, to: &mut Source<'_>) {
+        if self.gathered.is_full(to.most()) {
+            self.complete_gathered(to);
+        }
+    }
+
+    /// Ends a task, all of whose bytes are gathered; its outcome, if it is not among those that end later.
+    pub fn end_gathered(
+        &mut self,
+        task: &Task,
+        fd: BorrowedFd<'_>,
+        is_cached: bool,
+    ) -> Option<Outcome> {
+        match is_expected(task, fd) {
+            Ok(()) => {
+                self.gathered.end_file(task, is_cached);
+                None
+            }
+            Err(failure) => {
+                self.gathered.cancel_file();
+                Some(Outcome::Failed(failure))
+            }
+        }
     }
 
     /// Answers a task that needs no bytes of the file, or only those in the page cache.
@@ -247,11 +290,6 @@ impl Reader {
         let Device { volume, .. } = Some(task.device).filter(|device| device.shares_blocks)?;
         let places = places(fd, task.expect.size, volume)?;
         is_expected(task, fd).is_ok().then_some(places)
-    }
-
-    /// This thread's buffer, with at least this length, as a destination for a read.
-    pub fn piece(&mut self, len: usize) -> &mut [u8] {
-        self.buffer.first_mut(len)
     }
 
     /// Folds the first bytes of this thread's buffer.

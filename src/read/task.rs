@@ -273,12 +273,20 @@ impl<'a> Source<'a> {
         self.next += 1;
     }
 
+    /// Maximum number of completions that are sent at a time.
+    pub fn most(&self) -> usize {
+        self.most
+    }
+
     /// Reports the end of a task, together with others.
     pub fn complete(&mut self, task: &Task, outcome: Outcome) {
-        self.completions.push(Completion {
-            ticket: task.ticket,
-            outcome,
-        });
+        let ticket = task.ticket;
+        self.add(Completion { ticket, outcome });
+    }
+
+    /// As [`Self::complete`].
+    pub fn add(&mut self, completion: Completion) {
+        self.completions.push(completion);
         if self.completions.len() >= self.most {
             self.flush();
         }

@@ -101,18 +101,20 @@ impl Means {
 pub fn one_by_one(reader: &mut Reader, source: &mut Source<'_>) {
     while let Some((task, name)) = source.peek() {
         let Some(opened) = reader.open(&task, name, false) else {
-            return;
+            break;
         };
         source.advance();
         match opened {
             // The descriptor is closed after the answer: that call may not return either.
-            Ok(fd) => source.complete(&task, do_task(reader, task, &fd)),
+            Ok(fd) => do_task(reader, task, &fd, source),
             Err(failure) => source.complete(&task, Outcome::Failed(failure)),
         }
     }
+    reader.complete_gathered(source);
 }
 
-fn do_task(reader: &mut Reader, mut task: Task, fd: &OwnedFd) -> Outcome {
-    let known = reader.known(&mut task, fd.as_fd());
-    known.unwrap_or_else(|| reader.read_in_time(&task, fd.as_fd()))
+fn do_task(reader: &mut Reader, mut task: Task, fd: &OwnedFd, source: &mut Source<'_>) {
+    if !reader.end_known(&mut task, fd.as_fd(), source) {
+        source.complete(&task, reader.read_in_time(&task, fd.as_fd()));
+    }
 }

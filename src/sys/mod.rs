@@ -5,6 +5,7 @@
 pub mod attributes;
 pub mod extents;
 pub mod fault;
+pub mod lanes;
 pub mod memory;
 pub mod names;
 pub mod open;
