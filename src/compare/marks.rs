@@ -90,7 +90,11 @@ impl Marks<'_, '_> {
                 Mark::Missing
             }
             (Held::No, There::Name(other)) => match tree.class(tree.file_of(other)) {
-                Class::Unanswered(unseen) => Mark::Unanswered(Some(unseen)),
+                Class::Unanswered(unseen)
+                    if may_be_equal(tree, file, tree.file_of(other), unseen) =>
+                {
+                    Mark::Unanswered(Some(unseen))
+                }
                 _ => Mark::Changed,
             },
             (Held::No, There::Other(EntryKind::Unseen(unseen))) => Mark::Unanswered(Some(*unseen)),
@@ -189,6 +193,13 @@ fn name_at_root(tree: &Tree, name: u32) -> Option<&[u8]> {
 
 fn is_equal(tree: &Tree, a: u32, b: u32) -> bool {
     a == b || matches!(tree.class(a), Class::Set(_)) && tree.class(a) == tree.class(b)
+}
+
+/// True if a file that was answered may be equal to one that was not. Whatever a catalog does not know well enough, a
+/// file that could be equal to it is open, too, or has a match elsewhere.
+fn may_be_equal(tree: &Tree, file: u32, other: u32, unseen: Unseen) -> bool {
+    !unseen.is_of_catalog()
+        || tree.size(file) == tree.size(other) && tree.class(file) != Class::Alone
 }
 
 /// True if two empty files may be one file.

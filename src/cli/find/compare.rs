@@ -1,5 +1,6 @@
 //! `seekless compare`: is what is on one side also on the others?
 
+use std::collections::BTreeSet;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -8,7 +9,7 @@ use seekless::compare::{Comparison, ComparisonAnswer, Question, Remark};
 use seekless::engine::{self, Config};
 use seekless::report::comparison::{Format, Shown, write};
 use seekless::report::escape::escape;
-use seekless::tree::{Scope, Tree, Unseen};
+use seekless::tree::{Class, Scope, Tree, Unseen};
 use seekless::units::{count, counted, plural};
 
 use super::watched;
@@ -50,10 +51,28 @@ pub fn compare(args: CompareArgs) -> Result<Exit, Stop> {
         if control.is_cancelled() {
             return Err(Exit::Interrupted.into());
         }
-        catalog_roots::write_wanted(wanted, listener.wanted())?;
-        seen.or_else(refuse)
+        let seen = seen.or_else(refuse)?;
+        let mut files = listener.wanted();
+        if run.question.one_way {
+            let open = open_sizes(&seen);
+            files.retain(|file| open.contains(&file.size));
+        }
+        catalog_roots::write_wanted(wanted, files)?;
+        Ok(seen)
     })?;
     answer(&run, &tree)
+}
+
+/// The sizes of the files of the first side of which catalogs know too little, or that may be equal to such files.
+fn open_sizes(tree: &Tree) -> BTreeSet<u64> {
+    let of_first = |&name: &u32| tree.root_of(tree.folder_of(name)) == 0;
+    let files = (0..tree.name_count()).filter(of_first);
+    let files = files.map(|name| tree.file_of(name));
+    let is_open = |&file: &u32| match tree.class(file) {
+        Class::Unanswered(unseen) => unseen.is_of_catalog(),
+        _ => false,
+    };
+    files.filter(is_open).map(|file| tree.size(file)).collect()
 }
 
 fn answer(run: &ComparisonRun, tree: &Tree) -> Result<Exit, Stop> {
@@ -90,7 +109,12 @@ fn answer(run: &ComparisonRun, tree: &Tree) -> Result<Exit, Stop> {
         // Whoever closed the pipe did not hear all of the answer.
         written.map_err(|error| error.ends(Some(Exit::Nothing)))?;
     }
-    Ok(match comparison.answer() {
+    let answer = comparison.answer();
+    let is_of_catalogs = comparison.sides.iter().any(|side| side.of_catalogs > 0);
+    if answer == ComparisonAnswer::Unknown && is_of_catalogs && !run.args.talk.quiet {
+        console::line(&catalog_roots::next_command(run.args.wanted.as_deref()));
+    }
+    Ok(match answer {
         ComparisonAnswer::Yes => Exit::Done,
         ComparisonAnswer::No => Exit::SomeLeft,
         ComparisonAnswer::Unknown => Exit::Nothing,

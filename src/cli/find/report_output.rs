@@ -9,6 +9,7 @@ use seekless::report::{Header, Report};
 use seekless::units::{Bytes, count, counted, plural};
 
 use super::resolve::FindRun;
+use crate::cli::resolve::catalog_roots;
 use crate::cli::terminal::console;
 use crate::cli::terminal::exit::Exit;
 use crate::cli::terminal::output::{NotWritten, OutputStream};
@@ -89,6 +90,10 @@ pub fn told(run: &FindRun, summary: &Summary, notes: impl FnOnce(), exit: Exit) 
         notes();
         console::lines(reported(run, summary));
         console::lines(next_command(run, summary));
+        let is_open = |probable: ProbableTally| probable.sets + probable.only_size > 0;
+        if summary.probable.is_some_and(is_open) && !summary.interrupted {
+            console::line(&catalog_roots::next_command(run.args.wanted.as_deref()));
+        }
     }
     if run.args.exit_code {
         let has_alike = summary.alike.is_some_and(|alike| alike.sets > 0);

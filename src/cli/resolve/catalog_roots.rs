@@ -1,6 +1,7 @@
 //! Catalogs among the paths that were typed.
 
 use std::collections::BTreeSet;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use seekless::catalog::wanted::{Entry, write};
@@ -17,7 +18,6 @@ use crate::cli::terminal::output::OutputStream;
 #[cfg(feature = "catalog")]
 pub fn root(path: PathBuf) -> Result<Root, Stop> {
     use std::fs;
-    use std::os::unix::ffi::OsStrExt;
     use std::sync::Arc;
 
     use seekless::catalog::{Catalog, CatalogError, Form, silence_decoder};
@@ -160,6 +160,17 @@ pub fn wanted_place(list: Option<&Path>, config: &Config) -> Result<Option<Outpu
         return refuse("--wanted lists files of catalogs: give the path of one");
     }
     OutputStream::open(Some(list)).map(Some).or_else(refuse)
+}
+
+/// How to find out what catalogs know too little for, with a wanted list or without.
+pub fn next_command(list: Option<&Path>) -> String {
+    match list {
+        None => "To find out: add --wanted LIST, which lists what has to be read of the disks of catalogs.".to_owned(),
+        Some(list) => format!(
+            "To find out, when their disks are plugged in: seekless catalog update --wanted {} CATALOG",
+            console::shell_word(list.as_os_str().as_bytes())
+        ),
+    }
 }
 
 /// Writes a wanted list.

@@ -1,6 +1,9 @@
 //! Is all of a folder in the catalogs of several hosts and disks?
 
+use seekless::catalog::wanted::Want;
+
 use super::in_place::{catalog, of_disk, unplug};
+use super::wanted::wanted;
 use crate::common::{Run, Tree, noise, seekless};
 
 const UUIDS: [&str; 3] = ["0000-0001", "0000-0002", "0000-0003"];
@@ -99,4 +102,54 @@ fn a_catalog_without_files_spoils_nothing() {
     one_way(&tree, "nas2.parquet")
         .exits(2)
         .says("no files to compare");
+}
+
+/// Two quick catalogs have the former state of a file, which was changed here.
+fn with_former_states() -> Tree {
+    let tree = Tree::new()
+        .copies(["nas1/changed", "nas3/changed"], noise(1, 50_000))
+        .file("here/changed", noise(1, 60_000))
+        .copies(["here/open", "nas3/x/open"], noise(2, 70_000))
+        .file("nas2/b", "1");
+    let forms = [("nas1", "--quick"), ("nas2", "--full"), ("nas3", "--quick")];
+    fleet(tree, forms)
+}
+
+#[test]
+fn a_changed_file_is_lacking_whatever_its_former_states_may_equal() {
+    let tree = with_former_states();
+    let run = one_way(&tree, ALL).exits(2);
+    let run =
+        run.says("To find out: add --wanted LIST, which lists what has to be read of the disks");
+    let text = run.stdout_text();
+    assert!(text.contains("=*-* changed\n"), "{run}");
+    assert!(
+        text.contains("=!!! open (in here): probably equal"),
+        "{run}"
+    );
+    assert!(
+        text.contains("only here: 1 file, 60.0 kB\nnas1.parquet"),
+        "{run}"
+    );
+}
+
+#[test]
+fn a_wanted_list_names_only_what_may_be_a_file_of_the_first_side() {
+    let tree = with_former_states();
+    let run = one_way(&tree, &format!("{ALL} --wanted list")).exits(2);
+    let run = run.says("seekless catalog update --wanted list CATALOG");
+    let listed = wanted(&tree.path("list"));
+    let [(Want::Digest, path)] = &listed[..] else {
+        panic!("{listed:?}\n{run}");
+    };
+    assert!(path.ends_with(b"/nas3/x/open"), "{listed:?}");
+    // Without a side that is asked about before others, all of it is open.
+    let line = format!("compare here {ALL} --wanted list");
+    seekless(tree.root(), &line).run().exits(2);
+    assert_eq!(wanted(&tree.path("list")).len(), 3);
+    // Nothing is left open.
+    let tree = spread();
+    let run = one_way(&tree, &format!("{ALL} --wanted list")).exits(0);
+    run.never_says("To find out");
+    assert_eq!(wanted(&tree.path("list")), []);
 }

@@ -197,7 +197,9 @@ fn a_catalog_that_knows_only_sizes_leaves_the_question_open() {
     unplug(&tree, "disk");
     let found = find(&tree, "disk.parquet here");
     assert!(sets(&found, "sets").is_empty());
-    found.says("1 file of catalogs may be equal to others, since only their sizes are known");
+    let found =
+        found.says("1 file of catalogs may be equal to others, since only their sizes are known");
+    found.says("To find out: add --wanted LIST");
     let run = seekless(tree.root(), "compare --one-way here disk.parquet")
         .run()
         .exits(2);
