@@ -232,19 +232,18 @@ fn know(kept: &Kept, needs: &mut Needs) -> Result<(), Stop> {
 /// What was read, and what of the wanted files is not there.
 fn outcome(run: &Update, made: &Made) -> Vec<String> {
     let [wanted, others] = made.read;
-    let files = |number| counted(number, "file", "files");
     let mut line = format!(
-        "Read {} that were wanted ({}), and {} that are new or changed ({})",
-        files(wanted.files),
+        "Read {} ({}), and {} ({})",
+        counted(wanted.files, "wanted file", "wanted files"),
         Bytes(wanted.bytes),
-        files(others.files),
+        counted(others.files, "new or changed file", "new or changed files"),
         Bytes(others.bytes)
     );
     let (all, met) = run.needs.wanted();
     if all + run.elsewhere > 0 {
         line.push_str(&format!(
-            "; of {} on the lists, {} are not there any more, and {} are on other file systems",
-            files(all + run.elsewhere),
+            "; of {} on the lists not there any more: {}, on other file systems: {}",
+            counted(all + run.elsewhere, "file", "files"),
             count(all - met),
             count(run.elsewhere)
         ));

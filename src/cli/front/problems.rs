@@ -140,18 +140,13 @@ impl Observer for Listener {
     }
 
     fn to_read(&self, wanted: Amount, others: Amount) {
-        let files = |amount: Amount, kind| {
-            format!(
-                "{} that {kind} ({})",
-                counted(amount.files, "file", "files"),
-                Bytes(amount.bytes)
-            )
-        };
         if !self.is_quiet.load(Ordering::Relaxed) {
             console::line(&format!(
-                "To read: {}, then {}.",
-                files(wanted, "are wanted"),
-                files(others, "are new or changed")
+                "To read: {} ({}), then {} ({}).",
+                counted(wanted.files, "wanted file", "wanted files"),
+                Bytes(wanted.bytes),
+                counted(others.files, "new or changed file", "new or changed files"),
+                Bytes(others.bytes)
             ));
         }
     }

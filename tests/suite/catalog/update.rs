@@ -109,24 +109,22 @@ pub fn want(tree: &Tree, wants: &[(Want, &str)]) {
 
 /// What an update says that it read.
 pub fn read(wanted: (u64, u64), others: (u64, u64)) -> String {
-    let files = |number| counted(number, "file", "files");
     format!(
-        "Read {} that were wanted ({}), and {} that are new or changed ({})",
-        files(wanted.0),
+        "Read {} ({}), and {} ({})",
+        counted(wanted.0, "wanted file", "wanted files"),
         Bytes(wanted.1),
-        files(others.0),
+        counted(others.0, "new or changed file", "new or changed files"),
         Bytes(others.1)
     )
 }
 
 /// What an update says that it will read.
 fn to_read(wanted: (u64, u64), others: (u64, u64)) -> String {
-    let files = |number| counted(number, "file", "files");
     format!(
-        "To read: {} that are wanted ({}), then {} that are new or changed ({}).",
-        files(wanted.0),
+        "To read: {} ({}), then {} ({}).",
+        counted(wanted.0, "wanted file", "wanted files"),
         Bytes(wanted.1),
-        files(others.0),
+        counted(others.0, "new or changed file", "new or changed files"),
         Bytes(others.1)
     )
 }
@@ -148,10 +146,10 @@ fn before_an_update_reads_it_says_how_much_of_what_is_wanted_and_of_what_changed
     create(&tree, "--metadata -o c.parquet", &[&volume.path()]);
     let run = update(&tree, "--full").exits(0);
     let said = run.stderr_text();
-    let words = "To read: 0 files that are wanted (0 B), then 6 files";
+    let words = "To read: 0 wanted files (0 B), then 6 new or changed files";
     let (before, after) = said.split_once(words).expect("an estimate");
     assert!(
-        !before.contains("Read ") && after.contains("and 6 files"),
+        !before.contains("Read ") && after.contains("and 6 new or changed files"),
         "{run}"
     );
     update(&tree, "-q").exits(0).never_says("To read");
@@ -177,9 +175,7 @@ fn only_what_is_wanted_is_read_wherever_the_disk_is_mounted() {
         let run = update(&tree, "--wanted list.csv").exits(0);
         // Both samples of one, all of the other and once more its tail, and the short one.
         let run = run.says(&read((3, 2 * 4096 + 200_000 + 4096 + 100), (0, 0)));
-        run.says(
-            "; of 5 files on the lists, 1 are not there any more, and 1 are on other file systems.",
-        );
+        run.says("; of 5 files on the lists not there any more: 1, on other file systems: 1.");
         let after = entries(&tree.path("c.parquet"));
         create(&tree, "--full -o full.parquet", &[mounted.path()]);
         let full = entries(&tree.path("full.parquet"));
