@@ -102,6 +102,8 @@ pub struct Blocks {
     pub iptc: Vec<Span>,
     /// Vorbis comments of FLAC.
     pub comments: Vec<Span>,
+    /// Chunks of text in PNG, from their kind on, and comments in JPEG.
+    pub texts: Vec<Span>,
     /// ID3v2 tags.
     pub id3: Vec<Span>,
     /// `moov` of films.

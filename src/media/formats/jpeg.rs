@@ -131,8 +131,10 @@ fn take_segment(
         0xEE if body.length >= 12 && begins(b"Adobe")? => {
             seen.adobe = Some(reader.big(body.start + 11, 1)?);
         }
-        // A comment.
-        0xFE => return Ok(()),
+        0xFE => {
+            draft.blocks.texts.push(body);
+            return Ok(());
+        }
         0xC0..=0xC3 | 0xC5..=0xC7 | 0xC9..=0xCB | 0xCD..=0xCF => {
             let frame = reader.bytes(body)?;
             let count = frame.get(5).map_or(0, |count| usize::from(*count));

@@ -46,7 +46,7 @@ fn take_chunk(
     match kind {
         b"eXIf" => exif::take_beside(reader, data, draft)?,
         b"tIME" => {}
-        b"tEXt" | b"zTXt" | b"iTXt" => take_text(reader, data, draft)?,
+        b"tEXt" | b"zTXt" | b"iTXt" => take_text(reader, data, chunk, draft)?,
         b"gAMA" | b"cHRM" | b"sRGB" | b"iCCP" | b"cICP" | b"mDCV" | b"mDCv" | b"cLLI" | b"cLLi" => {
             parts.colour.put_span(kind, data);
         }
@@ -84,7 +84,7 @@ fn checksum(reader: &mut Reader, mut rest: Span) -> Result<u32> {
 }
 
 /// Text is harmless. Some programs write EXIF in it, compressed: then the picture may be turned by it.
-fn take_text(reader: &mut Reader, data: Span, draft: &mut Draft) -> Result<()> {
+fn take_text(reader: &mut Reader, data: Span, chunk: Span, draft: &mut Draft) -> Result<()> {
     const XMP: &[u8] = b"XML:com.adobe.xmp\0\0\0\0\0";
     let keyword = reader.bytes(data.first(XMP.len() as u64))?;
     if keyword == XMP {
@@ -93,6 +93,11 @@ fn take_text(reader: &mut Reader, data: Span, draft: &mut Draft) -> Result<()> {
         || keyword.starts_with(b"Raw profile type APP1\0")
     {
         draft.parts.orientation.put_span(b"text", data);
+    } else {
+        draft
+            .blocks
+            .texts
+            .push(Span::between(chunk.start + 4, data.end()));
     }
     Ok(())
 }

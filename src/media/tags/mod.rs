@@ -47,17 +47,18 @@ pub struct Tags {
     pub content_identifier: Option<String>,
 }
 
-/// Names that values of a kind have in EXIF (directory and number), XMP (with a prefix), IPTC, Vorbis comments, ID3 and
-/// films, with spaces between them. The first one that has a value counts.
+/// Names that values of a kind have in EXIF (directory and number), XMP (with a prefix), IPTC, Vorbis comments, ID3,
+/// films and chunks of PNG, with spaces between them. The first one that has a value counts.
 const DATE: &str = "Exif:9003 exif:DateTimeOriginal photoshop:DateCreated xmp:CreateDate IPTC:0237 \
-    DATE TDRC TYER day creationdate Chain(0):0132";
+    DATE TDRC TYER TYE day creationdate Chain(0):0132";
 const RATING: &str = "xmp:Rating Chain(0):4746 RATING";
 const KEYWORD: &str = "dc:subject IPTC:0219";
-const TITLE: &str = "dc:title IPTC:0205 Chain(0):010E TITLE TIT2 nam title";
-const ARTIST: &str = "Chain(0):013B dc:creator IPTC:0250 ARTIST TPE1 artist";
+const TITLE: &str = "dc:title IPTC:0205 Chain(0):010E TITLE TIT2 TT2 nam title Title \
+    dc:description IPTC:0278 Description";
+const ARTIST: &str = "Chain(0):013B dc:creator IPTC:0250 ARTIST TPE1 TP1 ART artist Author";
 const MAKER: &str = "Chain(0):010F";
 const CAMERA: &str = "Chain(0):0110 tiff:Model mod model";
-const SOFTWARE: &str = "Chain(0):0131 xmp:CreatorTool ENCODER TSSE too swr software";
+const SOFTWARE: &str = "Chain(0):0131 xmp:CreatorTool ENCODER TSSE TSS too swr software Software";
 const IDENTIFIER: &str = "Apple:0011 content.identifier";
 
 /// All names.
@@ -137,10 +138,11 @@ pub fn identifier(reader: &mut Reader, media: &Media) -> Result<Option<String>> 
 /// Reads the tags of a file with these blocks.
 pub fn read(reader: &mut Reader, media: &Media) -> Result<Tags> {
     let blocks = &media.blocks;
-    let kinds: [(&[Span], Read); 6] = [
+    let kinds: [(&[Span], Read); 7] = [
         (&blocks.exif, photo::read_exif),
         (&blocks.xmp, photo::read_xmp),
         (&blocks.iptc, photo::read_iptc),
+        (&blocks.texts, photo::read_text),
         (&blocks.comments, sound::read_comments),
         (&blocks.id3, sound::read_id3),
         (&blocks.film, sound::read_film),

@@ -5,7 +5,7 @@ use super::super::blocks::xmp;
 use super::super::fields::Fields;
 use super::super::source::{Reader, Result};
 use super::super::span::Span;
-use super::{Found, degrees, names, text};
+use super::{Found, LONGEST, degrees, names, text};
 
 pub fn read_exif(reader: &mut Reader, block: Span, found: &mut Found) -> Result<()> {
     let directories = ifd::read(reader, block)?;
@@ -105,5 +105,27 @@ pub fn read_iptc(reader: &mut Reader, block: Span, found: &mut Found) -> Result<
         found.number += 1;
         found.put(&format!("IPTC:{record:04X}"), &text(fields.reader, value)?);
     }
+    Ok(())
+}
+
+/// A chunk of text, from its kind on, or a comment, which has no name.
+pub fn read_text(reader: &mut Reader, block: Span, found: &mut Found) -> Result<()> {
+    found.number += 1;
+    let bytes = reader.bytes(block.first(LONGEST))?;
+    let (kind, chunk) = bytes.split_at_checked(4).unwrap_or_default();
+    let mut fields = chunk.split(|&byte| byte == 0);
+    let name = String::from_utf8_lossy(fields.next().unwrap_or_default());
+    let value = match kind {
+        // In Latin-1.
+        b"tEXt" => fields
+            .next()
+            .map(|value| value.iter().map(|&byte| char::from(byte)).collect()),
+        // Not compressed: two zeros, a language, and the name in that language come first.
+        b"iTXt" if chunk.get(name.len() + 1) == Some(&0) => fields
+            .nth(4)
+            .map(|value| String::from_utf8_lossy(value).into_owned()),
+        _ => None,
+    };
+    found.put(&name, &value.unwrap_or_default());
     Ok(())
 }

@@ -20,20 +20,24 @@ pub fn read_comments(reader: &mut Reader, block: Span, found: &mut Found) -> Res
 
 pub fn read_id3(reader: &mut Reader, block: Span, found: &mut Found) -> Result<()> {
     let version = reader.big(block.start + 3, 1)?;
+    // A name and a size, then two bytes of flags.
+    let (length, flags) = if version > 2 { (4, 2) } else { (3, 0) };
     let mut fields = Fields::new(reader, block.skip(10));
-    while version > 2 && fields.rest.length > 10 {
+    // Zeros fill the rest.
+    while fields.rest.length > 10 && !fields.reader.has(fields.rest.start, &[0])? {
         fields.reader.count(1)?;
-        let name: [u8; 4] = fields.bytes()?;
-        let size: [u8; 4] = fields.bytes()?;
-        let size = match version {
-            3 => Order::Big.number(&size),
-            _ => id3::synchsafe(&size),
+        let name = fields.span(length)?;
+        let name = text(fields.reader, name)?;
+        let size = fields.span(length)?;
+        let size = match (version, fields.reader.bytes(size)?) {
+            (..=3, size) => Order::Big.number(size),
+            (_, size) => id3::synchsafe(size),
         };
-        fields.span(2)?;
+        fields.span(flags)?;
         let value = fields.span(size)?;
         let value = id3_text(fields.reader, value)?;
         found.number += 1;
-        found.put(&String::from_utf8_lossy(&name), &value);
+        found.put(&name, &value);
     }
     Ok(())
 }

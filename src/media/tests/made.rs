@@ -299,8 +299,12 @@ fn frames() -> Made {
 }
 
 pub fn id3(text: &[u8]) -> Made {
-    let length = [0, 0, 0, text.len() as u8];
-    Made::all_structure(b"ID3\x03\0\0")
+    id3_of(3, text)
+}
+
+pub fn id3_of(version: u8, text: &[u8]) -> Made {
+    let length = [0, 0, (text.len() >> 7) as u8, text.len() as u8 & 0x7F];
+    Made::all_structure([b'I', b'D', b'3', version, 0, 0])
         .structure(length)
         .harmless(text)
 }

@@ -1,8 +1,10 @@
 //! What files say about themselves.
 
 use super::super::blocks::xmp;
-use super::super::tags;
-use super::made::{FILM, Made, film, iso, made_part};
+use super::super::{Tags, tags};
+use super::made::{
+    FILM, Made, film, harmless_segment, id3_of, iso, jpeg, made, made_part, mp3, png, png_chunk,
+};
 
 /// A film with a further box at the end of its header.
 fn film_with(further: &Made) -> Vec<u8> {
@@ -45,4 +47,71 @@ fn values_of_xmp_are_counted() {
     ] {
         assert_eq!(xmp::count(text), expected, "{text}");
     }
+}
+
+fn tags_of(file: &Made) -> Tags {
+    tags(&&file.bytes[..]).expect("sound").expect("known")
+}
+
+/// A frame of ID3: version 2 has shorter names and sizes.
+fn frame(version: u8, name: &str, value: &str) -> Vec<u8> {
+    let size = value.len() as u8 + 1;
+    let head: &[u8] = if version == 2 {
+        &[0, 0, size]
+    } else {
+        &[0, 0, 0, size, 0, 0]
+    };
+    [name.as_bytes(), head, b"\0", value.as_bytes()].concat()
+}
+
+#[test]
+fn frames_of_each_version_of_id3_are_tags_and_what_fills_the_rest_is_none() {
+    for (version, title, artist) in [(2, "TT2", "TP1"), (3, "TIT2", "TPE1"), (4, "TIT2", "TPE1")] {
+        let frames = [
+            frame(version, title, "a title"),
+            frame(version, artist, "somebody"),
+        ]
+        .concat();
+        for rest in [0, 100] {
+            let block = [&frames[..], &vec![0; rest]].concat();
+            let found = tags_of(&mp3(&id3_of(version, &block), &made()));
+            assert_eq!(found.count, 2, "version {version}, {rest}");
+            assert_eq!(found.title.as_deref(), Some("a title"), "version {version}");
+            assert_eq!(
+                found.artist.as_deref(),
+                Some("somebody"),
+                "version {version}"
+            );
+        }
+    }
+}
+
+#[test]
+fn text_in_png_and_comments_in_jpeg_are_tags() {
+    let text = |kind, text: &[u8]| png_chunk(kind, &made_part(text));
+    let found = tags_of(&png(&[
+        text(b"tEXt", b"Title\0Caf\xE9"),
+        text(b"iTXt", b"Author\0\0\0fr\0Auteur\0Zo\xC3\xAB"),
+        text(b"iTXt", b"Software\0\x01\0\0\0compressed"),
+        text(b"zTXt", b"Description\0\0compressed"),
+        text(b"tEXt", b"parameters\0a cat"),
+        text(b"tEXt", b"no end"),
+    ]));
+    assert_eq!(found.count, 6);
+    assert_eq!(found.title.as_deref(), Some("Caf\u{e9}"));
+    assert_eq!(found.artist.as_deref(), Some("Zo\u{eb}"));
+    assert_eq!(found.software, None);
+    let comment = harmless_segment(0xFE, b"", b"a comment");
+    assert_eq!(tags_of(&jpeg(&[comment], b"")).count, 1);
+}
+
+#[test]
+fn an_artist_is_found_where_itunes_writes_it() {
+    let value = iso(b"data", &[made_part(b"\0\0\0\x01\0\0\0\0somebody")]);
+    let list = iso(b"ilst", &[iso(b"\xA9ART", &[value])]);
+    let handler = iso(b"hdlr", &[made_part(b"\0\0\0\0\0\0\0\0mdir\0")]);
+    let meta = iso(b"meta", &[made_part(b"\0\0\0\0"), handler, list]);
+    let found = tags(&&film_with(&iso(b"udta", &[meta]))[..]);
+    let found = found.expect("sound").expect("known");
+    assert_eq!(found.artist.as_deref(), Some("somebody"));
 }
