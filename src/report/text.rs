@@ -89,12 +89,12 @@ impl Text {
         out.push_str(plural(size, " byte)", " bytes)"));
     }
 
-    /// A line with the name of the member with this number, which has `nth` names before it.
-    fn name(&self, out: &mut String, number: u64, nth: u64, name: &[u8]) {
-        let (mark, (color, plain)) = match (number, nth) {
-            (1, 0) => (" * ", self.style.paint(GREEN)),
-            (_, 0) => ("   ", ("", "")),
-            _ => (" = ", self.style.paint(FAINT)),
+    /// A line with the name of the member with this number.
+    fn name(&self, out: &mut String, number: u64, mark: Mark, name: &[u8]) {
+        let (mark, (color, plain)) = match mark {
+            Mark::Stays => (" * ", self.style.paint(GREEN)),
+            Mark::File => ("   ", ("", "")),
+            Mark::HardLink => (" = ", self.style.paint(FAINT)),
         };
         out.push_str(if number < 10 { "  " } else { " " });
         push_number(number, out);
@@ -122,8 +122,12 @@ impl Text {
             let number = u64::from(alike.content) + 1;
             let is_copy = number <= shown;
             shown = shown.max(number);
-            for (nth, name) in (u64::from(is_copy)..).zip(&member.names) {
-                self.name(&mut text, number, nth, name);
+            for (nth, name) in (0..).zip(&member.names) {
+                let mark = match Mark::of(number, nth) {
+                    Mark::Stays if is_copy => Mark::File,
+                    mark => mark,
+                };
+                self.name(&mut text, number, mark, name);
             }
             if !is_copy {
                 let _ = writeln!(text, "      {}", escape(said.as_bytes()));
@@ -140,7 +144,7 @@ impl Text {
         text.push_str("length, first and last bytes agree\n");
         for (number, member) in (1..).zip(&set.members) {
             for (nth, name) in (0..).zip(&member.names) {
-                self.name(&mut text, number, nth, name);
+                self.name(&mut text, number, Mark::of(number, nth), name);
             }
         }
         text.extend(ambiguous(set));
@@ -183,6 +187,26 @@ impl Text {
     fn comment(&self, out: &mut dyn Write, comment: &str) -> io::Result<()> {
         let (on, off) = self.style.paint(FAINT);
         writeln!(out, "{on}# {comment}{off}")
+    }
+}
+
+/// What is said of a name.
+#[derive(Clone, Copy)]
+enum Mark {
+    Stays,
+    File,
+    /// A further name of the same file.
+    HardLink,
+}
+
+impl Mark {
+    /// Of a name of the member with this number, which has `nth` names before it.
+    fn of(number: u64, nth: u64) -> Self {
+        match (number, nth) {
+            (1, 0) => Self::Stays,
+            (_, 0) => Self::File,
+            _ => Self::HardLink,
+        }
     }
 }
 
@@ -235,7 +259,7 @@ impl Report for Text {
         let names = numbered
             .flat_map(|(number, member)| (0..).zip(&member.names).map(move |name| (number, name)));
         for (number, (nth, name)) in names.take(shown) {
-            self.name(&mut text, number, nth, name);
+            self.name(&mut text, number, Mark::of(number, nth), name);
             // A set may have a million names.
             if text.len() >= PORTION {
                 out.write_all(text.as_bytes())?;
