@@ -79,6 +79,11 @@ impl ActionKind {
         matches!(self, Self::Hardlink | Self::Symlink)
     }
 
+    /// True if the bytes of the file go: only the kept file has them then, and its name has to lead to them.
+    pub fn gives_up_bytes(self) -> bool {
+        self == Self::Remove || self.makes_links()
+    }
+
     /// Whether undo can reverse it.
     pub(crate) fn reversal(self) -> Reversal {
         match self {

@@ -5,7 +5,6 @@ use std::os::fd::AsFd;
 
 use rustix::io::Result;
 
-use super::access::ActionKind;
 use crate::device::Mounts;
 use crate::sys::stat;
 use crate::sys::statfs::{self, ServedBy};
@@ -105,14 +104,6 @@ fn others(mounts: &Mounts, dev: u64) -> Coherence {
         Some((_, true)) => Coherence::FreshLookups,
         Some((kind, false)) => Coherence::CachedListings(kind.to_owned()),
         None => Coherence::CachedListings("a file system that is not among the mounts".to_owned()),
-    }
-}
-
-/// True if an action removes the bytes of its victim for good, or relies on another mount to lead to them.
-pub fn relies_on_keeper(action: ActionKind) -> bool {
-    match action {
-        ActionKind::Remove | ActionKind::Symlink | ActionKind::Hardlink => true,
-        ActionKind::Trash | ActionKind::Move | ActionKind::Reflink => false,
     }
 }
 

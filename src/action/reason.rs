@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use rustix::io::Errno;
 use serde::Serialize;
@@ -257,7 +257,7 @@ impl Code {
 
     /// A reason of this kind, with these facts.
     pub fn with(self, facts: Facts) -> Reason {
-        let facts = (facts != Facts::NONE).then(|| Arc::new(facts));
+        let facts = (facts != Facts::default()).then(|| Arc::new(facts));
         Reason { code: self, facts }
     }
 }
@@ -269,17 +269,6 @@ impl From<Code> for Reason {
 }
 
 impl Facts {
-    const NONE: Self = Self {
-        what: None,
-        whom: None,
-        cause: None,
-        errno: None,
-        advice: None,
-        other: None,
-        offset: None,
-        because: None,
-    };
-
     /// What is the matter with this.
     pub(super) fn caused(what: impl Into<String>, cause: impl fmt::Display) -> Self {
         Self {
@@ -350,11 +339,6 @@ impl Reason {
         })
     }
 
-    /// A sidecar file whose place beside the kept photo another file has.
-    pub(super) fn place_taken(path: &[u8]) -> Self {
-        Code::PlaceTaken.of_other(path)
-    }
-
     /// The reason for a file of whose group this run removed the one at this path.
     pub(super) fn torn(self, path: &[u8]) -> Self {
         Code::Torn.with(Facts {
@@ -399,7 +383,8 @@ impl Reason {
 
     /// What its code says it of.
     pub fn facts(&self) -> &Facts {
-        self.facts.as_deref().unwrap_or(const { &Facts::NONE })
+        static NONE: LazyLock<Facts> = LazyLock::new(Facts::default);
+        self.facts.as_deref().unwrap_or(&NONE)
     }
 
     /// The name of its code: `changed`. `docs/reference/reasons.md` lists all.

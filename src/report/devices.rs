@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use serde::Serialize;
 
 use super::escape::escape;
-use super::{SCHEMA, write_document};
+use super::{Titled, objects};
 use crate::device::{Leaf, LeafKind, Volume};
 
 /// Writes all volumes as one document.
@@ -19,7 +19,8 @@ pub fn write_json(out: &mut dyn Write, volumes: &[&Volume]) -> io::Result<()> {
     struct Keys<'a> {
         volumes: &'a [&'a Volume],
     }
-    write_document(out, "seekless-devices", SCHEMA, &Keys { volumes })
+    objects::write_json(out, &Titled::new("seekless-devices", Keys { volumes }))?;
+    out.write_all(b"\n")
 }
 
 const TITLES: [&str; 9] = [

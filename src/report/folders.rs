@@ -7,7 +7,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::escape::escape;
-use super::{BOLD, FAINT, Layout, Name, Objects, SCHEMA, Style};
+use super::{BOLD, FAINT, Layout, Name, Objects, Style, Titled};
 use crate::folders::{CanGo, FolderEntry, FolderFinding, FolderVerdict, FoldersAnswer, Places};
 use crate::units::{Bytes, count, counted, plural};
 
@@ -62,9 +62,6 @@ pub const FOLDER_FORMATS: &[FolderFormat] = &[
 
 #[derive(Serialize)]
 struct HeaderRecord<'a> {
-    format: &'static str,
-    schema: u32,
-    version: &'static str,
     folder: Name<'a>,
     roots: Vec<Name<'a>>,
     min_overlap: u8,
@@ -81,9 +78,6 @@ struct SummaryRecord {
 fn write_json(layout: Layout, out: &mut dyn Write, report: &FolderReport<'_>) -> io::Result<()> {
     let answer = report.answer;
     let header = HeaderRecord {
-        format: FORMAT,
-        schema: SCHEMA,
-        version: env!("CARGO_PKG_VERSION"),
         folder: Name(report.folder),
         roots: Name::all(report.roots),
         min_overlap: report.min_overlap,
@@ -95,7 +89,7 @@ fn write_json(layout: Layout, out: &mut dyn Write, report: &FolderReport<'_>) ->
         files: answer.files,
     };
     let mut objects = Objects::new(layout, "entry", "entries");
-    objects.begin(out, "header", &header)?;
+    objects.begin(out, "header", &Titled::new(FORMAT, header))?;
     for entry in &answer.entries {
         objects.item(out, entry)?;
     }

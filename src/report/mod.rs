@@ -27,7 +27,7 @@ mod text;
 pub mod time;
 
 pub use crate::file::{Name, Raw};
-pub use objects::{Layout, Objects, write_document, write_json};
+pub use objects::{Layout, Objects, Titled, write_json};
 
 /// Version of the documented layouts; it grows only when an old reader would go wrong.
 pub const SCHEMA: u32 = 1;

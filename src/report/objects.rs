@@ -5,6 +5,7 @@ use std::io::{self, BufWriter, IntoInnerError, Write};
 use serde::{Serialize, Serializer};
 use serde_json::ser::Formatter;
 
+use super::SCHEMA;
 use super::printable::{characters, is_printable};
 
 /// How the objects of a report are put together.
@@ -129,32 +130,26 @@ pub(super) fn write_line(
     out.write_all(b"\n")
 }
 
-/// Writes one document with the keys that all have.
-///
-/// # Errors
-/// Those of `out`.
-pub fn write_document(
-    out: &mut dyn Write,
-    format: &str,
+/// The keys that begin each document, and its own.
+#[derive(Serialize)]
+pub struct Titled<T> {
+    format: &'static str,
     schema: u32,
-    keys: &impl Serialize,
-) -> io::Result<()> {
-    #[derive(Serialize)]
-    struct Document<'a, T: Serialize> {
-        format: &'a str,
-        schema: u32,
-        version: &'a str,
-        #[serde(flatten)]
-        keys: &'a T,
+    version: &'static str,
+    #[serde(flatten)]
+    keys: T,
+}
+
+impl<T> Titled<T> {
+    /// A document of this format.
+    pub fn new(format: &'static str, keys: T) -> Self {
+        Self {
+            format,
+            schema: SCHEMA,
+            version: env!("CARGO_PKG_VERSION"),
+            keys,
+        }
     }
-    let document = Document {
-        format,
-        schema,
-        version: env!("CARGO_PKG_VERSION"),
-        keys,
-    };
-    write_json(out, &document)?;
-    out.write_all(b"\n")
 }
 
 /// Writes one object on one line, without the line's end.

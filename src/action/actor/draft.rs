@@ -9,7 +9,7 @@ use super::ahead::{self, Group};
 use super::{Actor, BATCH, Unsynced};
 use crate::action::access::ActionKind;
 use crate::action::access::Common;
-use crate::action::coherence::{Coherence, Distinct, relies_on_keeper};
+use crate::action::coherence::{Coherence, Distinct};
 use crate::action::failure::failed;
 use crate::action::journal::record::{Intent, Metadata, Raw};
 use crate::action::reads::Reads;
@@ -156,7 +156,7 @@ impl Actor {
     /// Checks that the kept file can stand for the victim: it is another file.
     fn stands_for(&self, step: &Step, keeper: &Opened, victim: &Opened) -> Result<(), Reason> {
         let (one, other) = (keeper.location(), victim.location());
-        if relies_on_keeper(step.action)
+        if step.action.gives_up_bytes()
             && !self.settings.trust_mounts
             && let Distinct::Unprovable(kind) = self.file_systems.between(one, other)
         {

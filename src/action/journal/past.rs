@@ -28,10 +28,7 @@ pub(in crate::action) struct PastStep {
 #[derive(Clone, Debug)]
 pub(in crate::action) struct PastFolder {
     pub intent: FolderIntent,
-    /// It was removed.
-    pub removed: bool,
-    /// It was not removed.
-    pub stayed: bool,
+    pub fate: Fate,
     /// The folder that an undo created in its place.
     pub made: Option<FolderIdentity>,
     pub undone: bool,
@@ -164,7 +161,10 @@ impl Past {
     /// True if each step is known to have changed nothing.
     pub fn changed_nothing(&self) -> bool {
         self.steps.iter().all(|step| step.fate == Fate::NotDone)
-            && self.folders.values().all(|folder| folder.stayed)
+            && self
+                .folders
+                .values()
+                .all(|folder| folder.fate == Fate::NotDone)
             && self.damaged.is_empty()
     }
 
@@ -201,8 +201,7 @@ impl Past {
             Record::Folder(intent) => {
                 let folder = PastFolder {
                     intent: *intent,
-                    removed: false,
-                    stayed: false,
+                    fate: Fate::Unsaid,
                     made: None,
                     undone: false,
                 };
@@ -214,14 +213,14 @@ impl Past {
                 }
             }
             Record::Done { step, now, digest } => match self.folders.get_mut(&step) {
-                Some(folder) => folder.removed = true,
+                Some(folder) => folder.fate = Fate::Done(now),
                 None => self.with(step, |s| {
                     s.fate = Fate::Done(now);
                     s.digest = digest;
                 }),
             },
             Record::NotDone { step, .. } => match self.folders.get_mut(&step) {
-                Some(folder) => folder.stayed = true,
+                Some(folder) => folder.fate = Fate::NotDone,
                 None => self.with(step, |s| s.fate = Fate::NotDone),
             },
             Record::Undone { step } => match self.folders.get_mut(&step) {

@@ -204,15 +204,10 @@ pub fn runs(folder: &Path) -> Result<Vec<Run>, Reason> {
 /// # Errors
 /// If the folder cannot be listed.
 pub fn journals(folder: &Path) -> Result<Vec<JournalFile>, Reason> {
-    let Some(own) = open(folder)? else {
-        return Ok(Vec::new());
-    };
-    let names = names(&own)?.into_iter();
-    let look = |name: String| JournalFile {
-        run: look(&own, &name),
-        name,
-    };
-    Ok(names.map(look).collect())
+    match open(folder)? {
+        Some(own) => Ok(newest_first(own)?.rev().collect()),
+        None => Ok(Vec::new()),
+    }
 }
 
 /// The names of the runs, the oldest first. A file without such a name is no journal.
@@ -313,16 +308,22 @@ pub(in crate::action) fn last(folder: &Path) -> Result<String, Reason> {
 /// Runs that may have changed files, the last one first.
 fn acting(folder: &Path) -> Result<impl Iterator<Item = JournalFile> + use<>, Reason> {
     let own = open(folder)?.ok_or(Code::NothingToUndo)?;
-    let names = names(&own)?.into_iter().rev();
-    let found = names.map(move |name| JournalFile {
-        run: look(&own, &name),
-        name,
-    });
     let did_nothing = |found: &JournalFile| {
         let run = found.run.as_ref();
         run.is_ok_and(|run| run.changed_nothing)
     };
-    Ok(found.filter(move |found| !did_nothing(found)))
+    Ok(newest_first(own)?.filter(move |found| !did_nothing(found)))
+}
+
+/// All files of a folder that have a run's name, each read when it is asked for.
+fn newest_first(
+    own: OwnFolder,
+) -> Result<impl DoubleEndedIterator<Item = JournalFile> + use<>, Reason> {
+    let names = names(&own)?.into_iter().rev();
+    Ok(names.map(move |name| JournalFile {
+        run: look(&own, &name),
+        name,
+    }))
 }
 
 #[cfg(test)]

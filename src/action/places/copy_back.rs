@@ -86,7 +86,7 @@ impl Scene<'_> {
         };
         let victim = &act.pair.victim;
         let file = write::create(folder, name)?;
-        bytes::copy(victim, &file)?;
+        bytes::copy(victim, &file, false)?;
         // Whoever wrote it meanwhile gets no rights that the kernel has taken from it.
         let now = attributes::get(&victim.file)?;
         let missing = metadata::give(&file, &metadata::with(&victim.file, now)?)?;
@@ -129,14 +129,9 @@ impl Scene<'_> {
     /// owner.
     fn fill(&self, source: &Opened, file: &OwnedFd) -> Result<Lack, Reason> {
         self.is_trusted(source)?;
-        match self.digest {
-            None => bytes::copy(source, file).map_err(failed("make a copy"))?,
-            Some(digest) => {
-                let copied = bytes::copy_hashed(source, file);
-                if copied.map_err(failed("make a copy"))? != digest {
-                    return Err(self.other_bytes());
-                }
-            }
+        let copied = bytes::copy(source, file, self.digest.is_some());
+        if copied.map_err(failed("make a copy"))? != self.digest {
+            return Err(self.other_bytes());
         }
         let missing = metadata::give(file, &self.intent.metadata);
         let missing = missing.and_then(|missing| sync::file(file).map(|()| missing));

@@ -22,14 +22,14 @@ use crate::action::reason::{Code, Reason};
 use crate::action::step::check::{Opened, OwnChanges};
 use crate::action::step::pair::Act;
 use crate::action::step::{Expected, StepFile};
-use crate::action::step::{bytes, folders, links, pair};
+use crate::action::step::{bytes, folders, pair};
 use crate::action::ways::folder_entry::{self, Identity, NameInFolder, parent};
 use crate::action::ways::folder_identity::Parents;
 use crate::file::trust;
 use crate::hash::ContentDigest;
 use crate::sys::stat::{self, Stat};
 use crate::sys::statfs::{self, ServedBy};
-use crate::sys::{attributes, open};
+use crate::sys::{attributes, names, open};
 
 /// Whether a recovery is carried out or only previewed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -470,9 +470,9 @@ impl<'a> Scene<'a> {
         }
         match (&self.intent.link_text, stat.kind) {
             (Some(text), FileType::Symlink) => {
-                let seen = links::link_text(&self.place.folder, name);
+                let seen = names::read_link(&self.place.folder, name);
                 // Some mounts do not show the text of a link that this process has just made.
-                seen.as_ref() == Some(&text.0) || seen.is_none() && self.act.is_some()
+                seen.as_ref() == Ok(&text.0) || seen.is_err() && self.act.is_some()
             }
             (None, FileType::RegularFile) => {
                 // An overlay may give the kept file another number when it is linked to, and undo of a later run may.

@@ -96,12 +96,12 @@ impl<'a> Carrying<'a> {
         let path = join(folder, &place);
         let mut names = self.groups.sidecars(first.group.key);
         if let Some(there) = names.find(|it| it.eq_ignore_ascii_case(&place)) {
-            return Err(Reason::place_taken(&join(folder, there)));
+            return Err(Code::PlaceTaken.of_other(&join(folder, there)));
         }
         // Whatever has the name: a folder, too.
         let is_there = NameInFolder::of(&path).is_ok_and(|there| there.stat().is_ok());
         if is_there || !self.taken.insert(path.to_ascii_lowercase()) {
-            return Err(Reason::place_taken(&path));
+            return Err(Code::PlaceTaken.of_other(&path));
         }
         if !first.group.lets_file_come {
             return Err(no_place("nothing may be put into that folder"));

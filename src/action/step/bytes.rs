@@ -112,38 +112,35 @@ const BLOCK: usize = 4096;
 /// Fills a new, empty file with all bytes of another one.
 ///
 /// The copy is a clone where the file system supports clones, which takes no space. The runs of zeros of a sparse file
-/// become holes.
+/// become holes. Returns the digest of the copy, if it is `wanted`.
 ///
 /// # Errors
 /// The error of the system; `ESTALE` if the file ends before the length that it had when it was opened.
-pub fn copy(from: &Opened, to: &OwnedFd) -> rustix::io::Result<()> {
-    match write::clone_into_empty(to, &from.file) {
-        Some(()) => Ok(()),
-        None => by_pieces(from, to, &mut |_| {}),
-    }
-}
-
-/// As [`copy`]; also returns the digest of the new file's content.
-///
-/// # Errors
-/// As [`copy`].
-pub fn copy_hashed(from: &Opened, to: &OwnedFd) -> rustix::io::Result<ContentDigest> {
+pub fn copy(
+    from: &Opened,
+    to: &OwnedFd,
+    wanted: bool,
+) -> rustix::io::Result<Option<ContentDigest>> {
     if write::clone_into_empty(to, &from.file).is_some() {
-        return digest(to, &from.reads);
+        return wanted.then(|| digest(to, &from.reads)).transpose();
     }
-    let mut hasher = blake3::Hasher::new();
-    by_pieces(from, to, &mut |piece| {
-        hasher.update(piece);
-    })?;
-    Ok(hasher.finalize().into())
+    let mut hasher = wanted.then(blake3::Hasher::new);
+    by_pieces(from, to, hasher.as_mut())?;
+    Ok(hasher.map(|hasher| hasher.finalize().into()))
 }
 
-fn by_pieces(from: &Opened, to: &OwnedFd, seen: &mut dyn FnMut(&[u8])) -> rustix::io::Result<()> {
+fn by_pieces(
+    from: &Opened,
+    to: &OwnedFd,
+    mut hasher: Option<&mut blake3::Hasher>,
+) -> rustix::io::Result<()> {
     let stat = &from.stat;
     let sparse = stat.blocks.saturating_mul(512) < stat.size;
     let file = from.whole();
     let copied = file.each_piece(from.reads.rules(), stat.size, |piece, offset| {
-        seen(piece);
+        if let Some(hasher) = &mut hasher {
+            hasher.update(piece);
+        }
         open::ask_about(to);
         if sparse {
             write_blocks(to, piece, offset)
@@ -184,7 +181,7 @@ pub fn proven_copy(
     open::ask_about(folder);
     // The file is closed at the end: some daemons (rclone) write a file back then, also after it was removed.
     let file = write::create(folder, name).map_err(failed("create the copy"))?;
-    copy(victim, &file).map_err(failed("copy it"))?;
+    copy(victim, &file, false).map_err(failed("copy it"))?;
     // What somebody wrote meanwhile must not get the rights of what was compared.
     victim.unchanged()?;
     let doing = "give the copy its owner, mode, times and attributes";

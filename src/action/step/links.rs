@@ -59,7 +59,7 @@ pub fn make(act: &Act, name: &CStr) -> Result<(), Reason> {
     act.trail.linked.set(identity);
     let is_right = match text {
         Some(text) => {
-            link_text(folder, name).as_deref() == Some(text)
+            names::read_link(folder, name).as_deref() == Ok(text)
                 && stat::target(folder, name).is_ok_and(|seen| keeper.is(&seen))
         }
         None => seen.is_ok_and(|seen| keeper.is(&seen)),
@@ -142,7 +142,7 @@ fn hand_over(folder: &OwnedFd, name: &CStr, text: &[u8], (owner, group): (u32, u
 /// The reason why a link that was just created does not lead to the keeper.
 fn wrong(act: &Act, name: &CStr) -> Reason {
     let folder = &act.pair.victim.place.folder;
-    if act.intent.link_text.is_some() && link_text(folder, name).is_none() {
+    if act.intent.link_text.is_some() && names::read_link(folder, name).is_err() {
         return failure_with(
             "create a symbolic link",
             Errno::PERM,
@@ -160,11 +160,6 @@ fn wrong(act: &Act, name: &CStr) -> Reason {
     }
     // Another process replaced the keeper's name a moment ago.
     Reason::changed(IDENTITY).of_keeper()
-}
-
-/// The text of a symbolic link at a name, if it is one.
-pub fn link_text(folder: &OwnedFd, name: &CStr) -> Option<Vec<u8>> {
-    names::read_link(folder, name).ok()
 }
 
 #[cfg(test)]

@@ -16,8 +16,8 @@ use super::unreachable;
 use crate::action::access::Reversal;
 use crate::action::failure::failed;
 use crate::action::journal::Journal;
+use crate::action::journal::past::{Fate, Past, PastFolder};
 use crate::action::journal::past::{Object, UndoTally, Undone, UndoneFile};
-use crate::action::journal::past::{Past, PastFolder};
 use crate::action::journal::record::{FolderIntent, Raw, Record};
 use crate::action::reason::{Code, Facts, Reason};
 use crate::action::step::metadata;
@@ -50,7 +50,7 @@ enum Task<'a> {
 /// Removed folders that were not restored, the outermost first.
 fn removed(past: &Past) -> Vec<&PastFolder> {
     let folders = past.folders.values();
-    let folders = folders.filter(|folder| !folder.undone && !folder.stayed);
+    let folders = folders.filter(|folder| !folder.undone && folder.fate != Fate::NotDone);
     let mut folders: Vec<_> = folders.collect();
     folders.sort_by_key(|folder| depth(folder));
     folders
@@ -223,7 +223,7 @@ fn task<'a>(folder: &'a PastFolder, parents: &Parents, since_ns: i64) -> Result<
         return Ok(Task::Make(place));
     };
     // A new folder often gets the inode number of one that was removed.
-    let may_be_there = folder.made.is_none() && !folder.removed;
+    let may_be_there = folder.made.is_none() && folder.fate == Fate::Unsaid;
     if folder.made.is_some_and(|made| made.is(identity)) {
         Ok(Task::Finish(MadeAgain { intent, identity }))
     } else if may_be_there && identity.ino == intent.ino {

@@ -10,7 +10,7 @@ use seekless::action::reason::Facts;
 use seekless::action::{ActionKind, Code, Raw, Reason};
 use seekless::decide::AlikeFile;
 use seekless::report::alike::describe;
-use seekless::report::{Layout, Name, Objects, SCHEMA};
+use seekless::report::{Layout, Name, Objects, Titled};
 use seekless::units::counted;
 use serde::Serialize;
 
@@ -131,11 +131,7 @@ fn remark(set: &SetPlan, file: &PlannedFile, frees: u64, action: ActionKind) -> 
         ));
     }
     let elsewhere = file.names_elsewhere();
-    let frees_space = matches!(
-        action,
-        ActionKind::Remove | ActionKind::Hardlink | ActionKind::Symlink
-    );
-    (frees_space && frees == 0 && elsewhere > 0).then(|| {
+    (action.gives_up_bytes() && frees == 0 && elsewhere > 0).then(|| {
         let names = counted(elsewhere, "other name", "other names");
         format!("frees no space: the file has {names} outside this set")
     })
@@ -143,9 +139,6 @@ fn remark(set: &SetPlan, file: &PlannedFile, frees: u64, action: ActionKind) -> 
 
 #[derive(Serialize)]
 struct Head {
-    format: &'static str,
-    schema: u32,
-    version: &'static str,
     command: Vec<Raw>,
     action: &'static str,
 }
@@ -179,13 +172,10 @@ struct TotalsRecord {
 pub fn write(out: &mut dyn Write, run: &ActRun, plan: &Plan) -> io::Result<()> {
     let mut objects = Objects::new(Layout::Document, "set", "sets");
     let head = Head {
-        format: "seekless-plan",
-        schema: SCHEMA,
-        version: env!("CARGO_PKG_VERSION"),
         command: run.header.command.clone(),
         action: plan.action().name(),
     };
-    objects.begin_document(out, &head)?;
+    objects.begin_document(out, &Titled::new("seekless-plan", head))?;
     for set in plan.sets().iter().filter(|set| takes_part(set)) {
         let record = SetRecord {
             size: set.size,

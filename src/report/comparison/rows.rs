@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::compare::{ComparedEntry, ComparisonAnswer, EntryPlace, Mark, Remark, Side};
 use crate::file::Raw;
-use crate::report::{Layout, Name, Objects, SCHEMA};
+use crate::report::{Layout, Name, Objects, Titled};
 
 use super::Shown;
 
@@ -79,9 +79,6 @@ fn word(mark: Mark) -> &'static str {
 
 #[derive(Serialize)]
 struct HeaderRecord<'a> {
-    format: &'static str,
-    schema: u32,
-    version: &'static str,
     folder: Name<'a>,
     answer: &'static str,
     one_way: bool,
@@ -110,7 +107,8 @@ struct FactRecord {
 
 pub fn write_json(layout: Layout, shown: &Shown<'_>, out: &mut dyn Write) -> io::Result<()> {
     let mut objects = Objects::new(layout, "entry", "entries");
-    objects.begin(out, "comparison", &header(shown))?;
+    let header = Titled::new("seekless-compare", header(shown));
+    objects.begin(out, "comparison", &header)?;
     for line in shown.lines() {
         objects.item(out, &Row::of(shown, line))?;
     }
@@ -129,9 +127,6 @@ fn header<'a>(shown: &'a Shown<'_>) -> HeaderRecord<'a> {
         side,
     });
     HeaderRecord {
-        format: "seekless-compare",
-        schema: SCHEMA,
-        version: env!("CARGO_PKG_VERSION"),
         folder: Name(shown.folder),
         answer: match comparison.answer() {
             ComparisonAnswer::Yes => "yes",
