@@ -151,6 +151,11 @@ pub fn counted(number: u64, one: &'static str, many: &'static str) -> String {
     format!("{} {}", count(number), plural(number, one, many))
 }
 
+/// A number of files: `1 file`, `1,234 files`.
+pub fn files(number: u64) -> String {
+    counted(number, "file", "files")
+}
+
 /// The nanoseconds since 1970, or the nearest number.
 pub fn nanoseconds(time: SystemTime) -> i64 {
     match time.duration_since(UNIX_EPOCH) {

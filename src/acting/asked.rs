@@ -100,7 +100,6 @@ impl Asked {
         let mut settings = self.settings;
         let (policy, acting) = (&mut settings.policy, &mut settings.acting);
         policy.common = Common::demanded(policy.action, acting.across_owners, trust::is_root());
-        policy.same_metadata = acting.same_metadata;
         let path = to.as_ref().map(|to| to.path.as_os_str().as_bytes());
         acting.destination = path.map(<[u8]>::to_vec);
         settings.destination = to.map(|to| to.dev);

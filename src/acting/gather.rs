@@ -1,6 +1,5 @@
 //! A plan of what a report says, or of what a search finds.
 
-use std::ffi::OsStr;
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -10,7 +9,7 @@ use crate::action::plan::{Listed, Origin, Planner};
 use crate::decide::{DuplicateSet, Summary};
 use crate::engine::{self, Config, Control, Delivery, Error};
 use crate::event::Observer;
-use crate::file::Untrusted;
+use crate::file::{Untrusted, as_path};
 use crate::heartbeat::current;
 use crate::report::Header;
 use crate::report::read::{self, Frame, ReadError};
@@ -32,8 +31,8 @@ impl ReportAbout {
         // A header without paths permits nothing and forbids nothing.
         let header = header.filter(|header| !header.roots.is_empty());
         self.roots = header.map(|header| {
-            let folder = path(&header.folder);
-            let roots = header.roots.iter().map(|root| folder.join(path(root)));
+            let folder = as_path(&header.folder).to_owned();
+            let roots = header.roots.iter().map(|root| folder.join(as_path(root)));
             // A link would hide what is meant.
             let real = |root: PathBuf| {
                 current::ask_about(root.as_os_str().as_bytes());
@@ -74,10 +73,6 @@ pub fn plan_report(
     })
 }
 
-fn path(bytes: &[u8]) -> PathBuf {
-    PathBuf::from(OsStr::from_bytes(bytes))
-}
-
 fn origin(header: Option<&Header>) -> Origin {
     let unknown = Origin {
         is_ordered: true,
@@ -86,11 +81,11 @@ fn origin(header: Option<&Header>) -> Origin {
     let Some(header) = header else {
         return unknown;
     };
-    let folder = path(&header.folder);
+    let folder = as_path(&header.folder).to_owned();
     let catalogs = header.catalogs.iter();
     let catalogs = catalogs.filter_map(|it| header.roots.get(it.root as usize));
     let origin = Origin {
-        reported_catalogs: catalogs.map(|root| folder.join(path(root))).collect(),
+        reported_catalogs: catalogs.map(|root| folder.join(as_path(root))).collect(),
         folder: folder.is_absolute().then_some(folder),
         not_after_ns: Some(header.started_ns),
         isolate: header.options.isolate,
@@ -102,8 +97,7 @@ fn origin(header: Option<&Header>) -> Origin {
     if header.roots.is_empty() {
         origin
     } else {
-        let roots: Vec<PathBuf> = header.roots.iter().map(|root| path(root)).collect();
-        origin.with_roots(roots.iter().map(Path::new))
+        origin.with_roots(header.roots.iter().map(|root| as_path(root)))
     }
 }
 

@@ -3,11 +3,10 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::os::fd::OwnedFd;
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use crate::device::{DeviceMap, Overrides, SystemRoot};
+use crate::file::as_path;
 use crate::lock::locked;
 use crate::read::{Access, Device, OpenFile, PageUse};
 use crate::sys::open;
@@ -106,8 +105,7 @@ impl Reads {
                 )
             });
             let path = open::path_of(file).unwrap_or_default();
-            let path = Path::new(std::ffi::OsStr::from_bytes(&path));
-            let volume = device_map.volume(dev, path);
+            let volume = device_map.volume(dev, as_path(&path));
             let volume = device_map.get(volume);
             let budgets = &self.shared.access.budgets;
             Device::of(volume, budgets.add_volume(&volume.disks().into()))

@@ -69,6 +69,12 @@ impl Summary {
         self.interrupted || self.left_out.unanswered > 0 || self.left_out.memory_short > 0
     }
 
+    /// Bytes that were read of files.
+    pub fn bytes_read(&self) -> u64 {
+        let read = self.stages.iter().map(|stage| stage.bytes_read);
+        read.fold(0, u64::saturating_add)
+    }
+
     /// Adds a set of files of this size.
     pub fn count(&mut self, redundant: u64, size: u64, reclaimable: u64) {
         self.sets += 1;

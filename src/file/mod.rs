@@ -27,7 +27,7 @@ pub use managed::{
 };
 pub use member::{Member, burst, clipped, is_edited, is_exported, numbered, original};
 pub use preference::{ByParts, CopyMarks, Preference};
-pub use raw::{Name, Raw, serialize_path};
+pub use raw::{Name, Raw, as_path, serialize_path};
 pub(crate) use route::to_file as way_to_file;
 pub use route::{OwnFolder, RouteError, Untrusted};
 pub use spelling::{Spellings, as_listed};

@@ -1,6 +1,7 @@
 //! Bytes in JSON: as text where they are UTF-8, else in base64. No name is lost, and most can be read.
 
 use std::borrow::Cow;
+use std::ffi::OsStr;
 use std::ops::Deref;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -8,6 +9,11 @@ use std::path::Path;
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// These bytes as a path.
+pub fn as_path(bytes: &[u8]) -> &Path {
+    Path::new(OsStr::from_bytes(bytes))
+}
 
 /// A name, as it is in JSON: text where it is valid UTF-8, else its bytes in base64.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

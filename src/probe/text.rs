@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write};
 
-use crate::units::{Bytes, counted, plural};
+use crate::units::{Bytes, files, plural};
 
 use super::experiment::experiment;
 use super::findings::{Advice, Chart, ExperimentOutcome, Findings};
@@ -27,7 +27,7 @@ fn write(out: &mut String, findings: &Findings) -> fmt::Result {
     if source.files > 0 {
         let kind = match source.kind {
             "scratch" => "a scratch file".to_owned(),
-            _ => counted(source.files, "file", "files"),
+            _ => files(source.files),
         };
         writeln!(out, "  {kind}, {}", Bytes(source.bytes))?;
     }

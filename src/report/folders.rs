@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::escape::escape;
 use super::{BOLD, FAINT, Layout, Name, Objects, Style, Titled};
 use crate::folders::{CanGo, FolderEntry, FolderFinding, FolderVerdict, FoldersAnswer, Places};
-use crate::units::{Bytes, count, counted, plural};
+use crate::units::{Bytes, count, counted, files, plural};
 
 /// The name of the format in its header.
 pub(super) const FORMAT: &str = "seekless-folders";
@@ -128,7 +128,7 @@ fn write_text(out: &mut dyn Write, report: &FolderReport<'_>) -> io::Result<()> 
         for line in &entry.folders {
             writeln!(out, "  {}", shown(&line.path))?;
             let (bytes, verdict) = (Bytes(line.bytes), verdict(line));
-            writeln!(out, "    {bytes}, {}, {verdict}", files(line.files))?;
+            writeln!(out, "    {bytes}, {}, {verdict}", files(line.files as u64))?;
             for remark in remarks(line) {
                 comment(out, "    ", &remark)?;
             }
@@ -159,7 +159,7 @@ fn verdict(line: &FolderFinding) -> String {
         FolderVerdict::Overlaps { other, overlap } => format!(
             "{} of {}, {}, {} ONLY here; {} also in {}",
             count(overlap.only_here_files as u64),
-            files(line.files),
+            files(line.files as u64),
             Bytes(overlap.only_here_bytes),
             plural(overlap.only_here_files as u64, "is", "are"),
             Bytes(overlap.shared),
@@ -201,7 +201,7 @@ fn remarks(line: &FolderFinding) -> Vec<String> {
     let is_identical = matches!(line.verdict, FolderVerdict::Identical { .. });
     let mut not_counted = Vec::new();
     if line.noise > 0 {
-        not_counted.push(format!("{} of noise", files(line.noise)));
+        not_counted.push(format!("{} of noise", files(line.noise as u64)));
     }
     if line.links > 0 && !is_identical {
         let links = line.links as u64;
@@ -227,10 +227,6 @@ fn more(places: Places) -> Option<String> {
 /// Stands for what is not named.
 fn rest(number: usize) -> &'static str {
     if number > 0 { ", …" } else { "" }
-}
-
-fn files(number: usize) -> String {
-    counted(number as u64, "file", "files")
 }
 
 fn shown(path: &Path) -> Cow<'_, str> {

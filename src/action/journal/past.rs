@@ -1,16 +1,14 @@
 //! The state of a past run according to its journal, the progress of each step; and the results of its undo.
 
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
 use std::fmt;
-use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use super::record::{self, FolderIntent, Intent, Record, RecordedState, RunHeader};
 use crate::action::access::{ActionKind, Reversal};
 use crate::action::reason::{Code, Facts, Reason};
 use crate::action::ways::folder_identity::FolderIdentity;
-use crate::file::RouteError;
+use crate::file::{RouteError, as_path};
 use crate::hash::ContentDigest;
 use crate::heartbeat::current;
 
@@ -361,7 +359,7 @@ impl UndoTally {
             }
         };
         tell(&UndoneFile {
-            path: PathBuf::from(OsStr::from_bytes(path)),
+            path: as_path(path).to_owned(),
             action,
             outcome: undone,
         });

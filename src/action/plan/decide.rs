@@ -32,8 +32,6 @@ pub struct Policy {
     pub pairs: FolderPairs,
     /// The properties that files must share to replace each other.
     pub common: Common,
-    /// `hardlink` and `symlink`: files replace each other only if all their metadata is the same.
-    pub same_metadata: bool,
 }
 
 /// The reason why a file stays rather than one that fewer files belong to.
@@ -63,7 +61,6 @@ impl Policy {
             by_reference: false,
             pairs: FolderPairs::default(),
             common: Common::Nothing,
-            same_metadata: false,
         }
     }
 

@@ -1,18 +1,17 @@
 //! Inspects the files that the names of a set lead to now.
 
 use std::collections::{HashMap, HashSet};
-use std::ffi::{CStr, CString, OsStr};
+use std::ffi::{CStr, CString};
 use std::hash::{BuildHasher, RandomState};
-use std::io;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::{Path, PathBuf};
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use rustix::fs::FileType;
-use rustix::io::Errno;
 
 use super::name::PlannedName;
 use super::origin::{Inside, Listed, Origin};
+use super::real_paths::{RealPaths, refused};
 use super::set::{Fate, LeftName, PlannedFile, SetPlan, Volume};
 use crate::action::Raw;
 use crate::action::access::Rights;
@@ -20,18 +19,15 @@ use crate::action::bounds::Bounds;
 use crate::action::coherence::Location;
 use crate::action::journal::record::Recorded;
 use crate::action::reason::{Code, Reason};
-use crate::action::ways::folder_entry::{NameInFolder, join};
+use crate::action::ways::folder_entry::NameInFolder;
 use crate::decide::{DuplicateSet, Member};
-use crate::file::{ManagedPaths, RowNumber, Spellings, TrashPaths};
+use crate::file::{ManagedPaths, RowNumber, TrashPaths};
 use crate::hash::ContentDigest;
 use crate::heartbeat::current;
 use crate::sys::attributes::{self, Attributes};
 use crate::sys::open::{self, CWD};
 use crate::sys::stat::Stat;
 use crate::sys::statfs;
-
-/// Maximum number of folders whose real paths are cached; a guess, since sets jump between folders.
-const FOLDERS: usize = 1 << 16;
 
 /// Inspects names, one set after the other.
 #[derive(Debug, Default)]
@@ -44,14 +40,10 @@ pub struct Inspector {
     pub skips_trash: bool,
     /// Find out which files are hidden, or belong to a program.
     pub finds_managed: bool,
-    /// The real paths of folders, by the folder of a name as listed.
-    folders: HashMap<Vec<u8>, Result<Vec<u8>, Reason>>,
-    /// The spellings of names in folders, if a report or a link spells them differently.
-    spellings: Spellings,
-    trash: TrashPaths,
+    real_paths: RealPaths,
+    /// `None` before the first file.
+    trash: Option<TrashPaths>,
     managed: ManagedPaths,
-    /// `trash` has the trash folders that the origin leads to.
-    is_trash_known: bool,
     /// Protected patterns that matched no name so far, by their number.
     unmatched: Vec<usize>,
     /// Volumes, by the device number of their files and the mount.
@@ -83,13 +75,10 @@ impl Inspector {
         self.origin = origin;
     }
 
-    /// Asks for this user's own trash. Only threads that look at files do so: a link to it may lead to a file system
-    /// that does not answer.
-    fn find_trash(&mut self) {
-        if !self.is_trash_known {
-            self.trash = TrashPaths::with_own();
-            self.is_trash_known = true;
-        }
+    /// The trash folders, this user's own among them. Only threads that look at files ask for it: a link to it may lead
+    /// to a file system that does not answer.
+    fn trash(&mut self) -> &mut TrashPaths {
+        self.trash.get_or_insert_with(TrashPaths::with_own)
     }
 
     /// Inspects the files of a set. Files of earlier sets are left alone.
@@ -101,7 +90,6 @@ impl Inspector {
 
     /// Inspects the files of a set. Names of one file are joined, whatever the source says.
     pub fn look_at_all(&mut self, listed: &DuplicateSet, said: Listed<'_>) -> SetPlan {
-        self.find_trash();
         let mut set = SetPlan {
             size: listed.size,
             digest: listed.digest,
@@ -111,7 +99,6 @@ impl Inspector {
         // A file's place among those found.
         let mut places: HashMap<(u64, u64), usize> = HashMap::new();
         let mut paths: HashSet<Vec<u8>> = HashSet::new();
-        let mut volumes = std::mem::take(&mut self.volumes);
         let set_alike = &listed.alike;
         for (place, member) in listed.members.iter().enumerate() {
             let is_marked = said.marked.binary_search(&place).is_ok();
@@ -129,14 +116,14 @@ impl Inspector {
             for (nth, listed) in member.names.iter().enumerate() {
                 // The mark stands before the first name.
                 let marked = is_marked && nth == 0;
-                let mut path = self.absolute(listed);
+                let mut path = self.origin.absolute(listed);
                 if self.origin.is_of_catalog(&path) {
                     let why = Code::OnlyInCatalog.into();
                     set.left.push(LeftName { path, why });
                     continue;
                 }
                 current::ask_about(&path);
-                let looked = self.real(&path).and_then(|real| {
+                let looked = self.real_paths.of(&path).and_then(|real| {
                     path.clone_from(&real);
                     self.look_at(&real, size, known)
                 });
@@ -146,7 +133,7 @@ impl Inspector {
                     Ok(_) if !paths.insert(path.clone()) => {}
                     Ok((stat, attributes, root)) => {
                         let place = *places.entry((stat.dev, stat.ino)).or_insert_with(|| {
-                            let volume = volumes.entry((stat.dev, stat.mount));
+                            let volume = self.volumes.entry((stat.dev, stat.mount));
                             let volume = volume.or_insert_with(|| volume_of(&stat, &path));
                             set.files.push(PlannedFile {
                                 alike: alike.cloned().map(Box::new),
@@ -154,30 +141,36 @@ impl Inspector {
                             });
                             set.files.len() - 1
                         });
-                        let in_trash = self.trash.lead_into(&path, 0);
-                        let is_older = |since| stat.mtime_ns < since;
-                        let older = self.origin.newer_ns.is_some_and(is_older);
-                        let hold = self.hold(&path, listed, in_trash);
-                        let hold = hold.or(older.then_some(Code::Older));
-                        let managed = self.managed(&path);
-                        let bounds = &self.bounds;
-                        self.unmatched
-                            .retain(|&pattern| !bounds.is_held_by(pattern, &path, listed));
-                        set.files[place].names.push(PlannedName {
-                            hold,
-                            root,
-                            given: root.map_or(u32::MAX, |root| self.origin.place_of(root)),
-                            marked,
-                            in_trash,
-                            managed,
-                            ..PlannedName::new(&path, listed)
-                        });
+                        let name = self.name((&path, listed), root, stat.mtime_ns);
+                        set.files[place].names.push(PlannedName { marked, ..name });
                     }
                 }
             }
         }
-        self.volumes = volumes;
         set
+    }
+
+    /// A name of a file that was modified at this time, with what holds it.
+    fn name(
+        &mut self,
+        (path, listed): (&[u8], &[u8]),
+        root: Option<u32>,
+        mtime_ns: i64,
+    ) -> PlannedName {
+        let in_trash = self.trash().lead_into(path, 0);
+        let older = self.origin.newer_ns.is_some_and(|since| mtime_ns < since);
+        let hold = self.hold(path, listed, in_trash);
+        let bounds = &self.bounds;
+        self.unmatched
+            .retain(|&pattern| !bounds.is_held_by(pattern, path, listed));
+        PlannedName {
+            hold: hold.or(older.then_some(Code::Older)),
+            root,
+            given: root.map_or(u32::MAX, |root| self.origin.place_of(root)),
+            in_trash,
+            managed: self.managed(path),
+            ..PlannedName::new(path, listed)
+        }
     }
 
     /// Patterns of `--protect` that match no name of any set.
@@ -209,8 +202,9 @@ impl Inspector {
     fn hold(&mut self, path: &[u8], listed: &[u8], in_trash: bool) -> Option<Code> {
         match self.bounds.hold(path, listed) {
             Some(Code::Reference) if in_trash => {
+                let trash = self.trash.get_or_insert_with(TrashPaths::with_own);
                 let mut ends = self.bounds.ends_of_reference(path);
-                if ends.any(|end| !self.trash.lead_into(path, end)) {
+                if ends.any(|end| !trash.lead_into(path, end)) {
                     Some(Code::Reference)
                 } else {
                     Some(Code::Protected)
@@ -238,7 +232,7 @@ impl Inspector {
     /// True if a file lies in a trash, and no given path is that trash or lies in it.
     fn is_in_foreign_trash(&mut self, path: &[u8]) -> bool {
         let given = self.given_end(path);
-        self.trash.lead_into(path, given)
+        self.trash().lead_into(path, given)
     }
 
     /// True if a file may be put into this folder, a real path: it was searched, and no bound closes it.
@@ -246,45 +240,6 @@ impl Inspector {
         self.origin.root_of(folder) != Inside::No
             && self.origin.admits(folder)
             && self.bounds.lets_file_come(folder, listed)
-    }
-
-    /// Prepends the folder where relative names start.
-    fn absolute(&self, listed: &[u8]) -> Vec<u8> {
-        match &self.origin.folder {
-            Some(folder) => folder
-                .join(OsStr::from_bytes(listed))
-                .into_os_string()
-                .into_vec(),
-            None => listed.to_vec(),
-        }
-    }
-
-    /// Resolves the folder of a path: no link and no `..` remains in it. The last component is not resolved. All
-    /// components are spelled as their folders list them, so that one file has one path.
-    fn real(&mut self, path: &[u8]) -> Result<Vec<u8>, Reason> {
-        if path.first() != Some(&b'/') {
-            return Err(Code::NoFolder.into());
-        }
-        let slash = path.iter().rposition(|&byte| byte == b'/').unwrap_or(0);
-        let (folder, name) = (&path[..=slash], &path[slash + 1..]);
-        if matches!(name, b"" | b"." | b"..") {
-            return Err(Code::NotRegular.into());
-        }
-        if let Some(known) = self.folders.get(folder) {
-            let real = known.as_ref().map_err(Reason::clone)?;
-            return Ok(self.spellings.path(&join(real, name)));
-        }
-        let real = match Path::new(OsStr::from_bytes(folder)).canonicalize() {
-            Ok(real) => Ok(real.into_os_string().into_vec()),
-            Err(error) => Err(refused(&error)),
-        };
-        if self.folders.len() >= FOLDERS {
-            self.folders.clear();
-        }
-        let whole = real.as_ref().map(|real| join(real, name));
-        let whole = whole.map_err(Reason::clone);
-        self.folders.insert(folder.to_vec(), real);
-        Ok(self.spellings.path(&whole?))
     }
 
     fn look_at(
@@ -340,13 +295,6 @@ impl Inspector {
 
 fn may_renumber(path: &CStr) -> bool {
     open::any_handle(CWD, path, false).is_ok_and(statfs::may_renumber)
-}
-
-fn refused(error: &io::Error) -> Reason {
-    match Errno::from_io_error(error) {
-        Some(Errno::NOENT | Errno::NOTDIR) => Code::Gone.into(),
-        _ => Reason::unreadable(error),
-    }
 }
 
 /// The volume of a file. A name that cannot be reached is left to the step.

@@ -18,6 +18,7 @@ mod name;
 mod origin;
 mod planner;
 mod ranking;
+mod real_paths;
 mod set;
 mod together;
 mod totals;

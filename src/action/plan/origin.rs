@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-use crate::file::{Spellings, as_listed};
+use crate::file::{Spellings, as_listed, as_path};
 use crate::heartbeat::current;
 use crate::scan::filter::Filter;
 
@@ -103,9 +103,17 @@ impl Origin {
         self
     }
 
+    /// A listed name, behind the folder where relative names start.
+    pub(super) fn absolute(&self, listed: &[u8]) -> Vec<u8> {
+        match &self.folder {
+            Some(folder) => folder.join(as_path(listed)).into_os_string().into_vec(),
+            None => listed.to_vec(),
+        }
+    }
+
     /// Length of the innermost path that contains this real path and that the user gave with the action; 0 without any.
     pub(super) fn given_end(&self, path: &[u8]) -> usize {
-        let mut above = Path::new(std::ffi::OsStr::from_bytes(path)).ancestors();
+        let mut above = as_path(path).ancestors();
         let given = above.find(|above| match (&self.given, &self.roots) {
             (Some(given), _) => given.iter().any(|given| given == above),
             (None, Some(roots)) => roots.contains_key(*above),
@@ -116,7 +124,7 @@ impl Origin {
 
     /// True if the limits include this real path.
     pub(super) fn admits(&self, path: &[u8]) -> bool {
-        let path = Path::new(std::ffi::OsStr::from_bytes(path));
+        let path = as_path(path);
         let mut limits = self.limits.iter();
         self.limits.is_empty() || limits.any(|limit| path.starts_with(limit))
     }
@@ -136,7 +144,7 @@ impl Origin {
 
     /// True if a report found this absolute path in a catalog.
     pub(super) fn is_of_catalog(&self, path: &[u8]) -> bool {
-        let path = Path::new(std::ffi::OsStr::from_bytes(path));
+        let path = as_path(path);
         let mut catalogs = self.reported_catalogs.iter();
         catalogs.any(|catalog| path.starts_with(catalog))
     }
@@ -146,7 +154,7 @@ impl Origin {
         let Some(roots) = &self.roots else {
             return Inside::Unsaid;
         };
-        let path = Path::new(std::ffi::OsStr::from_bytes(path));
+        let path = as_path(path);
         let number = path.ancestors().find_map(|path| roots.get(path));
         number.map_or(Inside::No, |&number| Inside::Root(number))
     }

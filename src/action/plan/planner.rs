@@ -67,10 +67,10 @@ impl Planner {
     pub fn add(&mut self, set: &DuplicateSet, said: Listed<'_>) {
         let mut set = self.look(set, said);
         let settings = &self.plan.settings;
-        let policy = &settings.policy;
         if set.files.len() > 1 || !set.left.is_empty() {
-            if policy.common == Common::Access || policy.same_metadata {
-                look_at_rights(&mut set, policy.same_metadata);
+            let same_metadata = settings.acting.same_metadata;
+            if settings.policy.common == Common::Access || same_metadata {
+                look_at_rights(&mut set, same_metadata);
             }
             self.find_groups(&mut set);
             self.plan.decide(&mut set, &Choice::ByRule);

@@ -1,9 +1,8 @@
 //! The plan for one set: the files that stay, the files to act on, and the files that are left alone.
 
 use std::collections::HashMap;
-use std::ffi::{CString, OsStr};
+use std::ffi::CString;
 use std::os::fd::OwnedFd;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -17,7 +16,7 @@ use crate::action::ways::Ways;
 use crate::action::ways::folder_entry::parent;
 use crate::action::{ActionKind, Bond, Expected, Step, StepFile};
 use crate::decide::AlikeFile;
-use crate::file::{CopyMarks, RowNumber};
+use crate::file::{CopyMarks, RowNumber, as_path};
 use crate::hash::ContentDigest;
 use crate::sys::open::{self, CWD};
 
@@ -115,12 +114,12 @@ pub struct Carried {
 impl Carried {
     /// Its new path, absolute.
     pub fn to(&self) -> &Path {
-        Path::new(OsStr::from_bytes(&self.to))
+        as_path(&self.to)
     }
 
     /// The path of the kept photo or film beside it.
     pub fn beside(&self) -> &Path {
-        Path::new(OsStr::from_bytes(&self.beside.path))
+        as_path(&self.beside.path)
     }
 }
 

@@ -4,10 +4,8 @@
 //! The record of the step has the number of folders that were missing above its destination. Whoever takes the step
 //! back removes so many, if they are empty.
 
-use std::ffi::{CString, OsStr};
+use std::ffi::CString;
 use std::os::fd::OwnedFd;
-use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
 
 use rustix::io::Errno;
 
@@ -19,8 +17,8 @@ use crate::action::failure::{failed, failure_with};
 use crate::action::reason::{Code, Facts, Reason};
 use crate::action::ways::folder_entry::{NameInFolder, join, nearest, parent as above};
 use crate::action::ways::folder_identity::Parents;
-use crate::file::Untrusted;
 use crate::file::trust::{self, Distrust};
+use crate::file::{Untrusted, as_path};
 use crate::heartbeat::current;
 use crate::sys::attributes::{self, Attributes};
 use crate::sys::{names, open, stat, sync, way};
@@ -259,7 +257,7 @@ fn own(folder: &OwnedFd, path: &[u8], volume: Location) -> Result<Attributes, Re
 }
 
 fn untrusted(path: &[u8], why: Distrust) -> Refused {
-    let path = PathBuf::from(OsStr::from_bytes(path));
+    let path = as_path(path).to_owned();
     Refused::Because(in_words(&Untrusted { path, why }))
 }
 

@@ -1,7 +1,6 @@
 //! Leftovers of runs that were cut short. Journals identify them, never the form of a name.
 
 use std::collections::HashMap;
-use std::ffi::OsStr;
 use std::io::{Read, Seek, SeekFrom};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -14,7 +13,7 @@ use crate::action::reads::Reads;
 use crate::action::reason::Reason;
 use crate::action::ways::folder_entry::NameInFolder;
 use crate::action::ways::folder_identity::Parents;
-use crate::file::OwnFolder;
+use crate::file::{OwnFolder, as_path};
 use crate::heartbeat::current;
 use crate::sys::sync;
 
@@ -65,7 +64,7 @@ fn look(own: &OwnFolder, name: String) -> Option<CutShort> {
             .is_some_and(|group| torn.contains_key(&group))
     };
     let half_done = steps.filter(|step| is_half_done(step, is_torn(step), in_undo));
-    let path = |step: &PastStep| PathBuf::from(OsStr::from_bytes(&step.intent.victim.0));
+    let path = |step: &PastStep| as_path(&step.intent.victim.0).to_owned();
     let files: Vec<_> = half_done.map(path).collect();
     (!files.is_empty()).then_some(CutShort {
         name,

@@ -4,9 +4,7 @@ pub(in crate::action) mod leftovers;
 mod undo_folders;
 
 use std::collections::{HashMap, HashSet};
-use std::ffi::OsStr;
 use std::os::fd::OwnedFd;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -23,6 +21,7 @@ use super::reason::{Code, Reason};
 use super::step::folders;
 use super::ways::folder_entry::{Identity, NameInFolder, parent};
 use super::ways::folder_identity::Parents;
+use crate::file::as_path;
 use crate::sys::{fault, process, stat, sync};
 
 /// What is done with a run that is over.
@@ -226,9 +225,7 @@ fn pass<'a>(
         };
         let left = group.and_then(|group| torn.get(&group));
         let undone = match (undone, left) {
-            (Undone::Impossible, Some(left)) => {
-                Undone::Torn(PathBuf::from(OsStr::from_bytes(&left.0)))
-            }
+            (Undone::Impossible, Some(left)) => Undone::Torn(as_path(&left.0).to_owned()),
             (undone, _) => undone,
         };
         let restored = undone.is_restored();
@@ -269,7 +266,7 @@ fn clear<'a>(
     {
         tally.folders_refused += 1;
         tell(&UndoneFile {
-            path: PathBuf::from(OsStr::from_bytes(folder)),
+            path: as_path(folder).to_owned(),
             action: step.intent.action,
             outcome: Undone::Refused(failure("remove the folder that the run made", error)),
         });

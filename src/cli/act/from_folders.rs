@@ -1,7 +1,6 @@
 //! Acts on a report of folders: searches them anew, and says which of their files may go.
 
 use std::collections::HashMap;
-use std::ffi::OsStr;
 use std::fmt::Display;
 use std::io::{Cursor, Read};
 use std::os::unix::ffi::OsStrExt;
@@ -12,7 +11,7 @@ use seekless::acting::outermost;
 use seekless::action::bounds::Below;
 use seekless::action::plan::{FolderPairs, Settings};
 use seekless::engine::{Config, Root};
-use seekless::file::TrashPaths;
+use seekless::file::{TrashPaths, as_path};
 use seekless::report::read::{self, ReadError, ReadFolders};
 use seekless::report::{Header, Raw};
 use seekless::units::{count, counted};
@@ -128,7 +127,7 @@ fn take_over(
     report: &FromReport,
 ) -> Result<Exit, String> {
     let mut places = Places {
-        base: PathBuf::from(OsStr::from_bytes(&found.folder)),
+        base: as_path(&found.folder).to_owned(),
         known: HashMap::new(),
         trash: TrashPaths::with_own(),
         bad: Vec::new(),
@@ -220,7 +219,7 @@ type Pair = (PathBuf, PathBuf);
 fn directed(group: Vec<Pair>, settings: &Settings) -> Result<Vec<Pair>, Vec<PathBuf>> {
     let bounds = &settings.bounds;
     let is_near = |folder: &Path, place: &Below| {
-        let place = Path::new(OsStr::from_bytes(place.path()));
+        let place = as_path(place.path());
         folder.starts_with(place) || place.starts_with(folder)
     };
     let is_kept = |(folder, _): &&Pair| {
@@ -288,7 +287,7 @@ impl Places {
             };
             for (root, rest) in above {
                 let top = self.real(root, links)?;
-                let Some(top) = top.filter(|top| top.join(OsStr::from_bytes(rest)) == real) else {
+                let Some(top) = top.filter(|top| top.join(as_path(rest)) == real) else {
                     continue;
                 };
                 let path = [real.as_os_str().as_bytes(), b"/"].concat();
@@ -298,7 +297,7 @@ impl Places {
                 why = "in a trash folder that is not one of the paths of the report";
             }
         }
-        let path = self.base.join(OsStr::from_bytes(path));
+        let path = self.base.join(as_path(path));
         let path = console::path(&path);
         self.bad.push(format!("{path}: {why}; left alone"));
         Ok(None)
@@ -309,7 +308,7 @@ impl Places {
         if let Some(known) = self.known.get(path) {
             return Ok(known.clone());
         }
-        let whole = self.base.join(Path::new(OsStr::from_bytes(path)));
+        let whole = self.base.join(as_path(path));
         if !whole.is_absolute() {
             return Err("the report does not say where its relative paths start".to_owned());
         }

@@ -7,9 +7,9 @@ use seekless::action::plan::Plan;
 use seekless::action::{ActionKind, ApplyControl, ApplyTally, Outcome, Reason, Reversal, Step};
 use seekless::engine::ProgressLine;
 use seekless::report::escape::escape;
-use seekless::units::{Bytes, count, counted};
+use seekless::units::{Bytes, count, counted, files};
 
-use super::plan_summary::{names, verbs};
+use super::plan_summary::verbs;
 use crate::cli::front::problems::{ProblemLimit, typed};
 use crate::cli::terminal::console;
 use crate::cli::terminal::exit::Exit;
@@ -109,25 +109,25 @@ fn tell(limit: &ProblemLimit, step: &Step, outcome: &Outcome) {
 fn lines(tally: &ApplyTally, place: &JournalPlace, plan: &Plan) -> Vec<String> {
     let action = plan.action();
     let (_, done, how) = verbs(action);
-    let files = names(tally.done - tally.carried);
+    let number = files(tally.done - tally.carried);
     let freed = match action {
         ActionKind::Trash => String::new(),
         _ => format!(", {} of disk space freed", Bytes(tally.freed)),
     };
-    let mut lines = vec![format!("Done: {done} {files}{how}{freed}.")];
+    let mut lines = vec![format!("Done: {done} {number}{how}{freed}.")];
     if tally.carried > 0 {
         let carried = counted(tally.carried, "sidecar file", "sidecar files");
         lines.push(format!("{carried} moved beside kept files."));
     }
     for (note, &times) in &tally.notes {
-        lines.push(format!("{}: {note}.", names(times)));
+        lines.push(format!("{}: {note}.", files(times)));
     }
     for (number, what) in [
         (tally.already, "needed no change."),
         (tally.skipped, "left alone, as reported above."),
         (tally.failed, "could not be changed, as reported above."),
     ] {
-        lines.extend((number > 0).then(|| format!("{} {what}", names(number))));
+        lines.extend((number > 0).then(|| format!("{} {what}", files(number))));
     }
     let folders = &tally.folders;
     if folders.removed > 0 {
@@ -139,7 +139,7 @@ fn lines(tally: &ApplyTally, place: &JournalPlace, plan: &Plan) -> Vec<String> {
         lines.push(format!("{full} not removed: not empty."));
     }
     if let left @ 1.. = tally.unreached(plan) {
-        lines.push(format!("INCOMPLETE: {} not processed.", names(left)));
+        lines.push(format!("INCOMPLETE: {} not processed.", files(left)));
     }
     let undo = match action.reversal() {
         Reversal::GivesBack => format!("To undo: {}", place.undo(&tally.run)),

@@ -3,7 +3,7 @@
 use seekless::action::plan::{Plan, Totals};
 use seekless::action::{self, ActionKind, Code, Reason, Reversal};
 use seekless::report::escape::escape;
-use seekless::units::{Bytes, count, counted, plural};
+use seekless::units::{Bytes, count, counted, files, plural};
 
 use crate::cli::front::problems::typed;
 use crate::cli::terminal::console;
@@ -23,7 +23,7 @@ pub fn lines(plan: &Plan, acting: &action::Settings) -> Vec<String> {
     if managed > 0 {
         lines.push(format!(
             "{} in hidden folders and folders that programs manage {} left alone (--allow managed includes {}).",
-            names(managed),
+            files(managed),
             plural(managed, "was", "were"),
             plural(managed, "it", "them")
         ));
@@ -103,7 +103,7 @@ fn what(plan: &Plan, acting: &action::Settings) -> String {
     };
     format!(
         "To {verb}: {} ({}) in {}{}; {effect}. {}.",
-        names(acted(totals)),
+        files(acted(totals)),
         Bytes(totals.bytes),
         counted(totals.sets, "set", "sets"),
         destination(acting),
@@ -147,18 +147,13 @@ fn untouched(totals: &Totals) -> String {
             code => typed(&code.into()),
         };
         let are = plural(number, "is", "are");
-        format!("{} {are} {place}", names(number))
+        format!("{} {are} {place}", files(number))
     });
     let reasons: Vec<String> = reasons.collect();
     if reasons.is_empty() {
         return String::new();
     }
     format!(": {}", reasons.join(", "))
-}
-
-/// A number of files, with the noun.
-pub fn names(number: u64) -> String {
-    counted(number, "file", "files")
 }
 
 fn destination(acting: &action::Settings) -> String {
@@ -233,7 +228,7 @@ fn warning(action: ActionKind) -> Option<String> {
 /// The question whether the plan shall be carried out: it says what would happen to the files.
 pub fn question(plan: &Plan, acting: &action::Settings) -> String {
     let totals = plan.totals();
-    let files = names(acted(totals));
+    let files = files(acted(totals));
     let (act, _, how) = verbs(plan.action());
     let to = destination(acting);
     let folders = match plan.empty_folders().len() as u64 {

@@ -7,9 +7,9 @@ use seekless::action::ActionKind;
 use seekless::action::plan::{Plan, SetPlan};
 use seekless::report::escape::escape;
 use seekless::report::output;
-use seekless::units::{Bytes, count, counted};
+use seekless::units::{Bytes, count, counted, files};
 
-use super::plan_summary::{self, names};
+use super::plan_summary;
 use super::rows::{rows, takes_part};
 use crate::cli::resolve::act::ActRun;
 use crate::cli::terminal::console;
@@ -64,7 +64,7 @@ pub fn preview(out: &mut dyn Write, run: &ActRun, plan: &Plan) -> io::Result<()>
         let shown = sets.iter().map(|set| acted(set)).sum();
         text.line(&format!(
             "\n… and {} in {}: --dry-run shows the whole plan",
-            names(plan_summary::acted(totals).saturating_sub(shown)),
+            files(plan_summary::acted(totals).saturating_sub(shown)),
             counted(more, "more set", "more sets"),
         ))?;
     }

@@ -8,7 +8,7 @@ use seekless::catalog::list::{ListFormat, read_line, write_line};
 use seekless::catalog::{Facts, Form, Kind, RootFacts, Row, Writer};
 use seekless::engine::host_name;
 use seekless::report::time::rfc3339;
-use seekless::units::{counted, nanoseconds};
+use seekless::units::{files, nanoseconds};
 
 use super::{each, open, place, sums, words};
 use crate::cli::args::catalog::{ExportArgs, ImportArgs};
@@ -97,7 +97,7 @@ pub fn export(args: &ExportArgs) -> Result<Exit, Stop> {
         ListFormat::Sha256sum => "SHA-256",
     };
     if left > 0 {
-        let files = counted(left, "file", "files");
+        let files = files(left);
         let shown = console::path(&args.catalog);
         console::complain(format!(
             "{shown}: {files} without a {kind} digest: not in the list"

@@ -2,17 +2,19 @@
 
 use std::io;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use seekless::catalog::{Facts, Needs, RootFacts, Writer};
 use seekless::decide::Summary;
 use seekless::engine::{self, Config, Control, Entries};
 use seekless::event::Amount;
+use seekless::lock::locked;
 use seekless::report::escape::escape;
-use seekless::units::{Bytes, counted};
+use seekless::units::Bytes;
 
 use super::kept::{Gaps, Kept};
 use super::place;
+use crate::cli::find::report_output::{UNCHANGED, not_read};
 use crate::cli::find::watched;
 use crate::cli::front::problems::{Listener, seen};
 use crate::cli::terminal::console;
@@ -114,7 +116,7 @@ fn write(
             .collect(),
         ..run.facts.clone()
     };
-    let taken = place.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let taken = locked(place).take();
     let Some(mut place) = taken else {
         return Ok(None);
     };
@@ -140,16 +142,8 @@ fn write(
 
 /// Lines about the work of a run.
 pub fn work(summary: &Summary) -> Vec<String> {
-    let read = summary.stages.iter().map(|stage| stage.bytes_read);
-    let read = Bytes(read.fold(0, u64::saturating_add));
+    let read = Bytes(summary.bytes_read());
     let mut lines = vec![format!("Read {read} in {:.1?}.", summary.total_time)];
-    let known = summary.cached;
-    if known.files > 0 {
-        lines.push(format!(
-            "Skipped reading {} ({}) that an earlier run read, and whose sizes and times are unchanged.",
-            counted(known.files, "file", "files"),
-            Bytes(known.bytes)
-        ));
-    }
+    lines.extend(not_read(summary.cached, UNCHANGED));
     lines
 }

@@ -17,7 +17,7 @@ use seekless::catalog::{Catalog, CatalogError, Counts, Facts, Row, silence_decod
 use seekless::report::escape::escape;
 use seekless::report::output::Replaced;
 use seekless::report::write_json;
-use seekless::units::{Bytes, count, counted};
+use seekless::units::{Bytes, count, files};
 
 use crate::cli::args::catalog::{CatalogArgs, CatalogCommand, ShowArgs};
 use crate::cli::args::common::DocumentFormat;
@@ -109,7 +109,7 @@ fn sums(counts: &Counts) -> Vec<String> {
     let mut lines = vec![
         format!(
             "{} ({}): {} with a digest of the whole, {} sampled, {} by size only",
-            counted(counts.files, "file", "files"),
+            files(counts.files),
             Bytes(counts.bytes),
             count(counts.with_digest),
             count(counts.with_samples),

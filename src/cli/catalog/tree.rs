@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use seekless::catalog::{Kind, Row};
 use seekless::report::escape::{escape, unescape};
-use seekless::units::{Bytes, counted};
+use seekless::units::{Bytes, files};
 
 use super::{each, open};
 use crate::cli::args::catalog::TreeArgs;
@@ -95,7 +95,7 @@ impl Line {
             escape(&path)
         );
         if self.is_folder {
-            text.push_str(&format!("  ({})", counted(self.files, "file", "files")));
+            text.push_str(&format!("  ({})", files(self.files)));
         }
         if let Some(note) = &self.note {
             text.push_str(&format!("  {note}"));

@@ -13,7 +13,7 @@ use seekless::device::{Mounts, NotHere};
 use seekless::engine::{self, Config, Root};
 use seekless::report::escape::unescape;
 use seekless::report::time::rfc3339;
-use seekless::units::{Bytes, count, counted};
+use seekless::units::{Bytes, count, counted, files};
 
 use super::kept::{Kept, Place};
 use super::making::{Made, Making, make, work};
@@ -243,7 +243,7 @@ fn outcome(run: &Update, made: &Made) -> Vec<String> {
     if all + run.elsewhere > 0 {
         line.push_str(&format!(
             "; of {} on the lists not there any more: {}, on other file systems: {}",
-            counted(all + run.elsewhere, "file", "files"),
+            files(all + run.elsewhere),
             count(all - met),
             count(run.elsewhere)
         ));

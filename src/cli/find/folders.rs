@@ -4,17 +4,18 @@ use std::ffi::OsString;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use seekless::acting::outermost;
 use seekless::engine::{self, Config, Control, Root};
 use seekless::folders::{FoldersAnswer, NOISE, Percent, Seen, UNCOUNTED, UNIDENTIFIED, Wanted};
 use seekless::heartbeat::current;
+use seekless::lock::locked;
 use seekless::report::Style;
 use seekless::report::folders::FolderReport;
 use seekless::scan::{FilterSpec, Globs};
 use seekless::tree::Scope;
-use seekless::units::{Bytes, count, counted};
+use seekless::units::{Bytes, count, counted, files};
 
 use super::watched;
 use crate::cli::act::gather;
@@ -151,7 +152,7 @@ fn drive(
         min_overlap: run.args.min_overlap,
         style: run.style,
     };
-    let place = place.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let place = locked(place).take();
     let mut place = place.ok_or(Exit::Nothing)?;
     let written = place.write(|out| (run.args.format.write)(out, &report));
     let written = written.and_then(|()| place.finish());
@@ -186,7 +187,7 @@ fn drive(
             "Reported {} of {}, compared {}.",
             count(reported.sum::<usize>() as u64),
             counted(answer.folders as u64, "folder", "folders"),
-            counted(answer.files as u64, "file", "files")
+            files(answer.files as u64)
         ));
         lines.extend(gather::skipped_trash(tree.skipped_trash()));
     }

@@ -6,13 +6,14 @@ pub mod report_output;
 pub mod resolve;
 
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use std::{io, thread};
 
 use seekless::action::plan::Ranking;
 use seekless::decide::Summary;
 use seekless::engine::{self, Control, Delivery};
+use seekless::lock::locked;
 
 use self::report_output::{ReportOutput, told};
 use self::resolve::{FindRun, resolve};
@@ -125,7 +126,7 @@ fn drive(
             }
             None => set,
         };
-        let written = lock(output).as_mut().map(|output| output.set(set));
+        let written = locked(output).as_mut().map(|output| output.set(set));
         written.unwrap_or(Ok(())).map_err(|error| {
             failed = Some(error);
             io::ErrorKind::Other.into()
@@ -144,7 +145,7 @@ fn drive(
     if listener.exit(run.config.roots.len(), seen(&summary)) == Exit::Nothing {
         return Err(Exit::Nothing.into());
     }
-    let output = lock(output).take();
+    let output = locked(output).take();
     let written = output.map(|output| output.finish(&summary));
     written.unwrap_or(Ok(())).map_err(unwritten)?;
     Ok(summary)
@@ -154,15 +155,11 @@ fn drive(
 /// it away.
 type Shared<T> = Mutex<Option<T>>;
 
-fn lock<T>(shared: &Shared<T>) -> MutexGuard<'_, Option<T>> {
-    shared.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// Lets sets reach a reader who watches, also when none follows for a while. A thread of its own
 /// does it, because a reader who is slow holds up whoever writes.
 fn flush_now_and_then(output: &Shared<ReportOutput>, control: &Control, until_over: Receiver<()>) {
     while let Err(RecvTimeoutError::Timeout) = until_over.recv_timeout(FLUSH) {
-        let flushed = lock(output).as_mut().map(ReportOutput::flush);
+        let flushed = locked(output).as_mut().map(ReportOutput::flush);
         if let Some(Err(_)) = flushed {
             // Nobody will read the rest. What could not be flushed is still there, and meets the
             // same error when the engine's thread ends the report.

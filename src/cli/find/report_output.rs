@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use seekless::decide::{AlikeTally, DuplicateSet, LeftOut, ProbableTally, Summary, Unread};
 use seekless::engine::Copies;
 use seekless::report::{Header, Report};
-use seekless::units::{Bytes, count, counted, plural};
+use seekless::units::{Bytes, count, counted, files, plural};
 
 use super::resolve::FindRun;
 use crate::cli::resolve::catalog_roots;
@@ -174,7 +174,7 @@ fn found(summary: &Summary, copies: Copies, isolate: bool) -> String {
     };
     let what = format!("{}{range}", plural(summary.sets, one, more));
     if summary.sets == 0 {
-        let files = counted(summary.files, "file", "files");
+        let files = files(summary.files);
         let others = alike(summary) + &probable(summary);
         return format!("Found no {what} in {files}{others}.");
     }
@@ -224,36 +224,34 @@ fn probable(summary: &Summary) -> String {
     if only_size > 0 {
         words.push_str(&format!(
             "; {} of catalogs may be equal to others, since only their sizes are known",
-            counted(only_size, "file", "files"),
+            files(only_size),
         ));
     }
     words
 }
 
+/// Why files of an earlier run are not read again.
+pub const UNCHANGED: &str = "an earlier run read, and whose sizes and times are unchanged";
+
+/// The files whose reads were skipped.
+pub fn not_read(skipped: Unread, why: &str) -> Option<String> {
+    let (number, bytes) = (files(skipped.files), Bytes(skipped.bytes));
+    (skipped.files > 0).then(|| format!("Skipped reading {number} ({bytes}) that {why}."))
+}
+
 /// What was read, and what each stage and each disk did.
 fn work(summary: &Summary) -> Vec<String> {
-    let read = summary.stages.iter().map(|stage| stage.bytes_read);
     let mut lines = vec![format!(
         "Searched {} ({} names), {}, {}; read {} in {}.",
-        counted(summary.files, "file", "files"),
+        files(summary.files),
         count(summary.files + summary.extra_names),
         counted(summary.folders, "folder", "folders"),
         Bytes(summary.bytes_present),
-        Bytes(read.fold(0, u64::saturating_add)),
+        Bytes(summary.bytes_read()),
         format!("{:.1?}", summary.total_time)
     )];
-    let skipped = |Unread { files, bytes }, why| {
-        let files_of = format!("{} ({})", counted(files, "file", "files"), Bytes(bytes));
-        (files > 0).then(|| format!("Skipped reading {files_of} {why}."))
-    };
-    lines.extend(skipped(
-        summary.unread,
-        "that share their blocks with others",
-    ));
-    lines.extend(skipped(
-        summary.cached,
-        "that an earlier run read, and whose sizes and times are unchanged",
-    ));
+    lines.extend(not_read(summary.unread, "share their blocks with others"));
+    lines.extend(not_read(summary.cached, UNCHANGED));
     if let Some(AlikeTally {
         refused: refused @ 1..,
         ..
@@ -270,10 +268,7 @@ fn work(summary: &Summary) -> Vec<String> {
     }
     lines.push(format!("Listed them in {:.1?}.", summary.scan_time));
     for stage in summary.stages.iter().filter(|stage| stage.files > 0) {
-        let (files, read) = (
-            counted(stage.files, "file", "files"),
-            Bytes(stage.bytes_read),
-        );
+        let (files, read) = (files(stage.files), Bytes(stage.bytes_read));
         lines.push(format!("  {}: {files}, {read}", stage.name));
     }
     for device in summary.devices.iter().filter(|it| it.bytes_read > 0) {

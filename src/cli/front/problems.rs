@@ -4,14 +4,15 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use seekless::action::{Code, Reason};
 use seekless::catalog::wanted::{Entry, Want};
 use seekless::catalog::{Kind, Row};
 use seekless::decide::Summary;
 use seekless::event::{Amount, Notice, Observer, Problem, ProblemKind, WantedFile};
+use seekless::lock::locked;
 use seekless::units::{Bytes, count, counted};
 
 use crate::cli::terminal::console;
@@ -60,15 +61,12 @@ impl Listener {
 
     /// Keeps from now on what has to be read of disks that are not plugged in.
     pub fn keep_wanted(&self) {
-        if let Ok(mut wanted) = self.wanted.lock() {
-            *wanted = Some(Vec::new());
-        }
+        *locked(&self.wanted) = Some(Vec::new());
     }
 
     /// What was kept of it, as far as a list can name it.
     pub fn wanted(&self) -> Vec<Entry> {
-        let wanted = self.wanted.lock().ok();
-        wanted.and_then(|mut it| it.take()).unwrap_or_default()
+        locked(&self.wanted).take().unwrap_or_default()
     }
 
     /// Says how many problems were not named. Call it when the run is over.
@@ -134,9 +132,7 @@ impl Observer for Listener {
     }
 
     fn link(&self, path: PathBuf) {
-        if let Ok(mut links) = self.links.lock() {
-            links.push(path);
-        }
+        locked(&self.links).push(path);
     }
 
     fn to_read(&self, wanted: Amount, others: Amount) {
@@ -166,9 +162,7 @@ impl Observer for Listener {
             size: i64::try_from(file.size).ok(),
             ..Row::default()
         };
-        if let Ok(mut wanted) = self.wanted.lock()
-            && let Some(wanted) = &mut *wanted
-        {
+        if let Some(wanted) = &mut *locked(&self.wanted) {
             wanted.extend(Entry::of(want, &row));
         }
     }
@@ -201,7 +195,7 @@ impl ProblemLimit {
         if self.names_all {
             return true;
         }
-        let mut met = self.met.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut met = locked(&self.met);
         let so_far = match met.get_mut(words) {
             Some(so_far) => so_far,
             None => met.entry(words.to_owned()).or_default(),
@@ -224,8 +218,7 @@ impl ProblemLimit {
 
     /// Says how many of each kind were not named, and forgets them.
     pub fn rest(&self) -> Vec<String> {
-        let mut met = self.met.lock().unwrap_or_else(PoisonError::into_inner);
-        let met = std::mem::take(&mut *met);
+        let met = std::mem::take(&mut *locked(&self.met));
         let more = met.into_iter().filter(|&(_, times)| times > NAMED);
         more.map(|(words, times)| {
             let unnamed = count(times - NAMED);

@@ -10,7 +10,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::Poll;
 use std::thread;
 use std::time::Duration;
@@ -19,6 +19,7 @@ use seekless::device::Mounts;
 use seekless::engine::{Config, Control, ProgressLine, are_descriptors_free, make_room};
 use seekless::event::{Problem, ProblemKind};
 use seekless::heartbeat::{Heartbeat, Subject, Watchlist, current};
+use seekless::lock::locked;
 use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::oneshot;
@@ -112,10 +113,6 @@ type Progress = Box<dyn FnMut() -> Vec<ProgressLine> + Send>;
 
 static WATCH: Mutex<Option<Watch>> = Mutex::new(None);
 
-fn watch() -> MutexGuard<'static, Option<Watch>> {
-    WATCH.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// Does the work of a command on a thread of its own and watches over it.
 ///
 /// The first SIGINT, SIGTERM or SIGHUP interrupts; the second ends the process. A SIGHUP that was ignored when the
@@ -129,7 +126,7 @@ pub fn watched<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     };
     let watchlist = Watchlist::new(Config::default().patience());
     let heartbeat = watchlist.admit(Subject::Path);
-    *watch() = Some(Watch {
+    *locked(&WATCH) = Some(Watch {
         watchlist,
         named: HashSet::new(),
         draw: Draw::new(),
@@ -156,7 +153,7 @@ pub fn watched<T: Send>(work: impl FnOnce() -> T + Send) -> T {
 
 /// Gives up on a file system after this time without an answer.
 pub fn wait_for(patience: Duration) {
-    if let Some(watch) = &mut *watch() {
+    if let Some(watch) = &mut *locked(&WATCH) {
         watch.watchlist.wait_for(patience);
     }
 }
@@ -212,7 +209,7 @@ pub fn over() {
 
 fn enter(end: End, progress: Progress) -> Option<(End, Progress)> {
     current::rest();
-    let mut watch = watch();
+    let mut watch = locked(&WATCH);
     let watch = watch.as_mut()?;
     watch.draw.clear();
     watch.draw = Draw::new();
@@ -345,7 +342,7 @@ async fn receive(mut until_done: oneshot::Receiver<()>, signals: &mut [Signal]) 
             () = next => true,
             _ = ticks.tick() => false,
         };
-        if let Some(watch) = &mut *watch() {
+        if let Some(watch) = &mut *locked(&WATCH) {
             if is_signal {
                 watch.interrupt();
             } else {

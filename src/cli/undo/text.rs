@@ -5,7 +5,7 @@ use std::path::Path;
 
 use seekless::action::{SET_ID, UndoTally, Undone, UndoneFile};
 use seekless::report::escape::escape;
-use seekless::units::counted;
+use seekless::units::{counted, files};
 
 use super::journal_place::JournalPlace;
 use crate::cli::front::problems::ProblemLimit;
@@ -152,8 +152,4 @@ pub fn of_the_journal(tally: &UndoTally, place: &JournalPlace) -> Vec<String> {
         )
     });
     damaged.chain(unwritten).collect()
-}
-
-fn files(number: u64) -> String {
-    counted(number, "file", "files")
 }
