@@ -63,16 +63,19 @@ pub fn compare(args: CompareArgs) -> Result<Exit, Stop> {
     answer(&run, &tree)
 }
 
-/// The sizes of the files of the first side of which catalogs know too little, or that may be equal to such files.
+/// The sizes of the files of the first side whose content was not found on another one, outside of its trash.
 fn open_sizes(tree: &Tree) -> BTreeSet<u64> {
-    let of_first = |&name: &u32| tree.root_of(tree.folder_of(name)) == 0;
-    let files = (0..tree.name_count()).filter(of_first);
-    let files = files.map(|name| tree.file_of(name));
-    let is_open = |&file: &u32| match tree.class(file) {
-        Class::Unanswered(unseen) => unseen.is_of_catalog(),
-        _ => false,
+    let is_of_first = |&name: &u32| tree.root_of(tree.folder_of(name)) == 0;
+    let set = |name| match tree.class(tree.file_of(name)) {
+        Class::Set(set) => Some(set),
+        _ => None,
     };
-    files.filter(is_open).map(|file| tree.size(file)).collect()
+    let kept = (0..tree.name_count()).filter(|&name| !tree.is_in_trash(tree.folder_of(name)));
+    let others = kept.filter(|name| !is_of_first(name));
+    let found: BTreeSet<u32> = others.filter_map(set).collect();
+    let is_open = |&name: &u32| !set(name).is_some_and(|set| found.contains(&set));
+    let open = (0..tree.name_count()).filter(is_of_first).filter(is_open);
+    open.map(|name| tree.size(tree.file_of(name))).collect()
 }
 
 fn answer(run: &ComparisonRun, tree: &Tree) -> Result<Exit, Stop> {

@@ -83,7 +83,9 @@ fn what_none_has_is_lacking_whatever_catalogs_may_have_of_the_rest() {
         .copies(["here/a", "nas1/a"], noise(1, 50_000))
         .copies(["here/b", "nas2/.Trash-0/files/b", "nas3/b"], lost);
     let forms = [("nas1", "--full"), ("nas2", "--full"), ("nas3", "--quick")];
-    one_way(&fleet(tree, forms), ALL).exits(2);
+    let tree = fleet(tree, forms);
+    one_way(&tree, &format!("{ALL} --wanted list")).exits(2);
+    assert_eq!(wanted(&tree.path("list")).len(), 1);
 }
 
 #[test]
@@ -147,6 +149,17 @@ fn a_wanted_list_names_only_what_may_be_a_file_of_the_first_side() {
     let line = format!("compare here {ALL} --wanted list");
     seekless(tree.root(), &line).run().exits(2);
     assert_eq!(wanted(&tree.path("list")).len(), 3);
+    // Of equal files on the first side, too.
+    let mut other = noise(4, 80_000);
+    other[40_000] ^= 1;
+    let tree = Tree::new()
+        .copies(["here/a", "here/b", "nas3/a"], noise(4, 80_000))
+        .file("nas1/other", other)
+        .file("nas2/b", "1");
+    let forms = [("nas1", "--full"), ("nas2", "--full"), ("nas3", "--quick")];
+    let tree = fleet(tree, forms);
+    one_way(&tree, &format!("{ALL} --wanted list")).exits(2);
+    assert_eq!(wanted(&tree.path("list")).len(), 1);
     // Nothing is left open.
     let tree = spread();
     let run = one_way(&tree, &format!("{ALL} --wanted list")).exits(0);
