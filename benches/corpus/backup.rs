@@ -11,7 +11,15 @@ pub const CORPUS: Corpus = Corpus {
     name: "backup",
     summary: "200,000 small files (log-normal, median 3 kB) in three snapshots of one tree with a few percent changed",
     version: 1,
-    make: Make::Seeded(make),
+    make: Make::Seeded(|tree, options| make(tree, options, 0.0)),
+};
+
+/// As programs make them that link what has not changed, run after runs of programs that do not.
+pub const LINKS: Corpus = Corpus {
+    name: "links",
+    summary: "the corpus `backup`; of the unchanged files, three in ten are hard links to the snapshot before",
+    version: 1,
+    make: Make::Seeded(|tree, options| make(tree, options, 0.3)),
 };
 
 const SNAPSHOTS: [&str; 3] = ["2024-01-07", "2024-02-04", "2024-03-03"];
@@ -42,6 +50,8 @@ const EXTENSIONS: [&str; 10] = [
 struct Node {
     path: String,
     content: Content,
+    /// Its path in the snapshot that has it first, or last as a file of its own.
+    before: Option<String>,
 }
 
 struct Source {
@@ -51,9 +61,10 @@ struct Source {
     serial: u64,
 }
 
-fn make(tree: &mut Tree, options: &Options) -> io::Result<()> {
+fn make(tree: &mut Tree, options: &Options, linked: f64) -> io::Result<()> {
     let count = options.scaled(200_000 / SNAPSHOTS.len() as u64);
     let mut source = Source::new(options.seed, count / FILES_A_FOLDER);
+    let mut links = Rng::new(options.seed + 1);
     let mut nodes = Vec::new();
     for _ in 0..count {
         let node = source.node(&nodes);
@@ -63,8 +74,15 @@ fn make(tree: &mut Tree, options: &Options) -> io::Result<()> {
         if index > 0 {
             nodes = source.evolve(nodes, count / 40);
         }
-        for Node { path, content } in &nodes {
-            tree.file(format!("{snapshot}/{path}"), *content)?;
+        for node in &mut nodes {
+            let path = format!("{snapshot}/{}", node.path);
+            match &node.before {
+                Some(before) if links.chance(linked) => tree.link(&path, before, node.content)?,
+                _ => {
+                    tree.file(&path, node.content)?;
+                    node.before = Some(path);
+                }
+            }
         }
     }
     Ok(())
@@ -109,6 +127,7 @@ impl Source {
         Node {
             path: self.path(),
             content,
+            before: None,
         }
     }
 
@@ -133,13 +152,15 @@ impl Source {
     fn evolve(&mut self, nodes: Vec<Node>, added: u64) -> Vec<Node> {
         let mut evolved = Vec::with_capacity(nodes.len());
         for mut node in nodes {
-            match self.rng.unit() {
+            let fate = self.rng.unit();
+            match fate {
                 fate if fate < 0.020 => continue,
                 fate if fate < 0.035 => node.content = same_size(&mut self.rng, node.content),
                 fate if fate < 0.050 => node.content = random_content(&mut self.rng),
                 fate if fate < 0.055 => node.path = self.path(),
                 _ => {}
             }
+            node.before.take_if(|_| fate < 0.055);
             evolved.push(node);
         }
         for _ in 0..added {

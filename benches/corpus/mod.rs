@@ -44,6 +44,7 @@ enum Make {
 pub const CORPORA: &[Corpus] = &[
     photos::CORPUS,
     backup::CORPUS,
+    backup::LINKS,
     tiny::CORPUS,
     adversarial::CORPUS,
     huge::CORPUS,

@@ -31,6 +31,8 @@ pub struct Tree {
     batch_bytes: u64,
     sender: Sender<Batch>,
     writers: Vec<JoinHandle<io::Result<()>>>,
+    /// Hard links to make when all files are written: the new name, and one that the file has.
+    links: Vec<(PathBuf, PathBuf)>,
     totals: Totals,
 }
 
@@ -62,13 +64,32 @@ impl Tree {
             batch_bytes: 0,
             sender,
             writers,
+            links: Vec::new(),
             totals: Totals::default(),
         })
     }
 
     /// Adds a file; the path is relative to the root and was not used before.
     pub fn file(&mut self, relative: impl AsRef<[u8]>, content: Content) -> io::Result<()> {
-        let relative = relative.as_ref();
+        let path = self.name(relative.as_ref(), content)?;
+        self.totals.bytes += content.len();
+        self.batch_bytes += content.len();
+        self.batch.push((path, content));
+        if self.batch.len() >= BATCH_FILES || self.batch_bytes >= BATCH_BYTES {
+            self.send()?;
+        }
+        Ok(())
+    }
+
+    /// Adds a further name of a file that was added before, with this content.
+    pub fn link(&mut self, relative: &str, file: &str, content: Content) -> io::Result<()> {
+        let path = self.name(relative.as_bytes(), content)?;
+        self.links.push((path, file.into()));
+        Ok(())
+    }
+
+    /// Makes the folder for a name, and writes down its content.
+    fn name(&mut self, relative: &[u8], content: Content) -> io::Result<PathBuf> {
         let path = PathBuf::from(OsStr::from_bytes(relative));
         if let Some(folder) = path.parent()
             && !self.folders.contains(folder)
@@ -78,13 +99,7 @@ impl Tree {
         }
         self.truth.line(content.set(), relative)?;
         self.totals.files += 1;
-        self.totals.bytes += content.len();
-        self.batch_bytes += content.len();
-        self.batch.push((path, content));
-        if self.batch.len() >= BATCH_FILES || self.batch_bytes >= BATCH_BYTES {
-            self.send()?;
-        }
-        Ok(())
+        Ok(path)
     }
 
     /// Waits until everything is written and, if it was `decided` to the end, marks the corpus as complete.
@@ -97,6 +112,9 @@ impl Tree {
                 .map_err(|_| io::Error::other("a writing thread panicked"))??;
         }
         decided.and(sent)?;
+        for (name, file) in &self.links {
+            fs::hard_link(self.root.join(file), self.root.join(name))?;
+        }
         self.truth.finish()?;
         Ok(self.totals)
     }

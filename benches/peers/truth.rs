@@ -1,8 +1,11 @@
 //! Reads the sets that a tool found and compares them with the ground truth.
 
 use std::collections::{HashMap, HashSet};
+use std::ffi::OsStr;
 use std::fs;
 use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use super::corpus::truth::{self, escape, unescape};
@@ -22,8 +25,9 @@ pub enum Syntax {
 
 /// Which files are equal, as known from how the corpus was made.
 pub struct Truth {
-    /// The index of each file's set; files that are in none are left out.
-    set_of: HashMap<Vec<u8>, usize>,
+    /// The index of each file's set, and the number of the file, which further names of it have as well; files that
+    /// are in none are left out.
+    set_of: HashMap<Vec<u8>, (usize, u64)>,
     /// How many files each set has.
     members: Vec<usize>,
     /// Bytes of all paths' last parts.
@@ -42,12 +46,21 @@ impl Truth {
     /// Reads the truth of the corpus in `dir`.
     pub fn read(dir: &Path) -> io::Result<Self> {
         let files = truth::read(&truth::path_for(dir))?;
-        let mut counts: HashMap<u64, usize> = HashMap::new();
-        for set in files.iter().filter_map(|(set, _)| *set) {
-            *counts.entry(set).or_default() += 1;
+        let number = |path: &[u8]| -> io::Result<u64> {
+            let path = dir.join(OsStr::from_bytes(path));
+            Ok(fs::symlink_metadata(path)?.ino())
+        };
+        let numbers: Vec<u64> =
+            (files.iter().map(|(_, path)| number(path))).collect::<Result<_, _>>()?;
+        let mut counts: HashMap<u64, HashSet<u64>> = HashMap::new();
+        for ((set, _), number) in files.iter().zip(&numbers) {
+            if let Some(set) = set {
+                counts.entry(*set).or_default().insert(*number);
+            }
         }
-        counts.retain(|_, count| *count > 1);
-        let (ids, members): (Vec<_>, Vec<_>) = counts.into_iter().unzip();
+        counts.retain(|_, files| files.len() > 1);
+        let counts = counts.into_iter().map(|(set, files)| (set, files.len()));
+        let (ids, members): (Vec<_>, Vec<_>) = counts.unzip();
         let index: HashMap<u64, usize> = ids
             .into_iter()
             .enumerate()
@@ -59,9 +72,9 @@ impl Truth {
                 .map_or(0, <[u8]>::len)
         };
         let name_bytes = files.iter().map(|(_, path)| base_name(path)).sum();
-        let set_of = files
-            .into_iter()
-            .filter_map(|(set, path)| Some((path, *index.get(&set?)?)))
+        let numbered = files.into_iter().zip(numbers);
+        let set_of = numbered
+            .filter_map(|((set, path), number)| Some((path, (*index.get(&set?)?, number))))
             .collect();
         Ok(Self {
             set_of,
@@ -98,16 +111,15 @@ impl Truth {
         let mut seen = vec![false; self.members.len()];
         for set in sets {
             let Some(first) = set.first() else { continue };
-            let Some(&index) = self.set_of.get(first) else {
+            let Some(&(index, _)) = self.set_of.get(first) else {
                 return differs("in a set, but has no duplicate", first);
             };
-            if let Some(stranger) = set
-                .iter()
-                .find(|path| self.set_of.get(*path) != Some(&index))
-            {
+            let index_of = |path| self.set_of.get(path).map(|&(index, _)| index);
+            if let Some(stranger) = set.iter().find(|path| index_of(*path) != Some(index)) {
                 return differs("in a set with files of another content", stranger);
             }
-            let distinct = set.iter().collect::<HashSet<_>>().len();
+            let numbers = set.iter().map(|path| self.set_of.get(path).map(|of| of.1));
+            let distinct = numbers.collect::<HashSet<_>>().len();
             if distinct != set.len() {
                 return differs("a file is named twice in the set of", first);
             }
