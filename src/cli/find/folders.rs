@@ -14,7 +14,7 @@ use seekless::lock::locked;
 use seekless::report::Style;
 use seekless::report::folders::FolderReport;
 use seekless::scan::{FilterSpec, Globs};
-use seekless::tree::Scope;
+use seekless::tree::{Scope, Unseen};
 use seekless::units::{Bytes, count, counted, files};
 
 use super::watched;
@@ -158,28 +158,44 @@ fn drive(
     let written = written.and_then(|()| place.finish());
     written.map_err(|error| error.ends(Some(exit)))?;
     let mut lines = Vec::new();
-    for (why, one, more, what) in [
+    for (reasons, one, more, what) in [
         (
-            UNIDENTIFIED,
+            &[UNIDENTIFIED][..],
             "file may",
             "files may",
             "be the same as others, seen through two mounts",
         ),
         (
-            UNCOUNTED,
+            &[UNCOUNTED],
             "file is",
             "files are",
             "left out, since the sizes of all have no sum below 2^64",
         ),
+        (
+            &[Unseen::OnlySize.words(), Unseen::Probable.words()],
+            "file of a catalog is",
+            "files of catalogs are",
+            "known too little ('seekless catalog update' reads them)",
+        ),
     ] {
-        let files = seen.gaps_because(why);
-        if files > 0 {
-            let files = counted(files, one, more);
+        let gaps: u64 = reasons.iter().map(|why| seen.gaps_because(why)).sum();
+        if gaps > 0 {
+            let gaps = counted(gaps, one, more);
             lines.push(format!(
-                "INCOMPLETE: {files} {what}, so their folders were not fully seen."
+                "INCOMPLETE: {gaps} {what}, so their folders were not fully seen."
             ));
             exit = exit.worse(Exit::SomeLeft);
         }
+    }
+    // Those of catalogs were said when the catalog was made.
+    let unread = [
+        Unseen::NoRoot,
+        Unseen::Unreadable,
+        Unseen::Changed,
+        Unseen::Vanished,
+    ];
+    if unread.iter().any(|why| seen.gaps_because(why.words()) > 0) {
+        exit = exit.worse(Exit::SomeLeft);
     }
     if !run.args.talk.quiet {
         let reported = answer.entries.iter().map(|entry| entry.folders.len());

@@ -208,8 +208,15 @@ fn a_catalog_that_knows_only_sizes_leaves_the_question_open() {
             .contains("! c (in here): the catalog knows only its size"),
         "{run}"
     );
+    seekless(tree.root(), "folders here disk.parquet")
+        .run()
+        .exits(1)
+        .says("INCOMPLETE: 2 files of catalogs are known too little");
     // No file has its size, so nothing is open.
     let tree = tree.file("other/d", "1234");
+    seekless(tree.root(), "folders other disk.parquet")
+        .run()
+        .exits(0);
     seekless(tree.root(), "compare --one-way other disk.parquet")
         .run()
         .exits(1);
