@@ -44,7 +44,8 @@ pub struct CompareArgs {
     /// Show only these entries
     ///
     /// here: only on the first side. there: not on the first side. moved: the same content is at another path. changed:
-    /// another side has other content at the same path. Between two sides, here and there do not include changed files.
+    /// another side has other content at the same path. Between two sides, here and there do not include changed files;
+    /// with more sides, here does.
     #[arg(long, value_name = "WHICH", value_parser = named(ONLY), help_heading = "Output")]
     pub only: Option<Only>,
 

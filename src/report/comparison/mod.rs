@@ -40,10 +40,14 @@ pub enum Only {
 impl Only {
     fn shows(self, line: &ComparedEntry) -> bool {
         let is_moved = |mark| matches!(mark, Mark::Moved(_));
-        let first = line.marks.first();
+        // Between two sides, a copy of a changed file would replace the other.
+        let is_lacking = |mark| match mark {
+            Mark::Changed => line.marks.len() > 2,
+            mark => mark == Mark::Missing,
+        };
         match self {
-            Self::Here => line.side == 0 && line.is_only_here(),
-            Self::There => line.side > 0 && first == Some(&Mark::Missing),
+            Self::Here => line.side == 0 && line.others().all(|(_, mark)| is_lacking(mark)),
+            Self::There => line.side > 0 && line.marks.first() == Some(&Mark::Missing),
             Self::Moved => line.others().any(|(_, mark)| is_moved(mark)),
             Self::Changed => line.others().any(|(_, mark)| mark == Mark::Changed),
         }

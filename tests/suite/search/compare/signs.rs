@@ -219,6 +219,10 @@ Something is on one side only.
 ";
     assert_eq!(run.stdout_text(), expected);
     compare(&tree, "--one-way a b c").exits(0);
+    // What other sides have at its path is no copy.
+    let tree = tree.file("a/3", "other");
+    let run = compare(&tree, "-f nul --relative --only here a b c").exits(1);
+    assert_eq!(run.stdout_text(), "3\0");
 }
 
 #[test]
