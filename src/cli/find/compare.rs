@@ -5,6 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
+use seekless::catalog::wanted::Entry;
 use seekless::compare::{Comparison, ComparisonAnswer, Question, Remark};
 use seekless::engine::{self, Config};
 use seekless::report::comparison::{Format, Shown, write};
@@ -43,7 +44,7 @@ pub fn compare(args: CompareArgs) -> Result<Exit, Stop> {
     let words = "interrupted: no answer (press Ctrl-C again to quit at once)";
     let wanted = catalog_roots::wanted_place(run.args.wanted.as_deref(), &run.config)?;
     let nothing = Arc::<Mutex<Option<()>>>::default();
-    let tree = watched(words, &nothing, |control, listener| {
+    let (tree, files) = watched(words, &nothing, |control, listener| {
         if wanted.is_some() {
             listener.keep_wanted();
         }
@@ -51,16 +52,22 @@ pub fn compare(args: CompareArgs) -> Result<Exit, Stop> {
         if control.is_cancelled() {
             return Err(Exit::Interrupted.into());
         }
-        let seen = seen.or_else(refuse)?;
-        let mut files = listener.wanted();
-        if run.question.one_way {
-            let open = open_sizes(&seen);
-            files.retain(|file| open.contains(&file.size));
-        }
-        catalog_roots::write_wanted(wanted, files)?;
-        Ok(seen)
+        Ok((seen.or_else(refuse)?, listener.wanted()))
     })?;
-    answer(&run, &tree)
+    let comparison = Comparison::new(&tree, run.question);
+    catalog_roots::write_wanted(wanted, needed(&comparison, files))?;
+    answer(&run, &comparison)
+}
+
+/// The files of catalogs of which the answer needs more. Where only the first side is asked about and nothing of it is
+/// open, but the answer is, all may matter.
+fn needed(comparison: &Comparison<'_>, mut files: Vec<Entry>) -> Vec<Entry> {
+    let is_open = comparison.answer() == ComparisonAnswer::Unknown;
+    if comparison.question().one_way && (comparison.sides[0].unanswered > 0 || !is_open) {
+        let open = open_sizes(comparison.tree());
+        files.retain(|file| open.contains(&file.size));
+    }
+    files
 }
 
 /// The sizes of the files of the first side whose content was not found on another one, outside of its trash.
@@ -78,8 +85,8 @@ fn open_sizes(tree: &Tree) -> BTreeSet<u64> {
     open.map(|name| tree.size(tree.file_of(name))).collect()
 }
 
-fn answer(run: &ComparisonRun, tree: &Tree) -> Result<Exit, Stop> {
-    let comparison = Comparison::new(tree, run.question);
+fn answer(run: &ComparisonRun, comparison: &Comparison<'_>) -> Result<Exit, Stop> {
+    let tree = comparison.tree();
     // The search has named each side that is not there.
     let is_new = |obstacle: &&Remark| match obstacle {
         Remark::Side(_, Unseen::NoRoot) => false,
@@ -99,7 +106,7 @@ fn answer(run: &ComparisonRun, tree: &Tree) -> Result<Exit, Stop> {
             console::line(&format!("Note: {words}{more}."));
         }
         let shown = Shown {
-            comparison: &comparison,
+            comparison,
             only: run.args.only,
             folder: run.folder.as_os_str().as_bytes(),
             is_filtered: run.is_filtered,

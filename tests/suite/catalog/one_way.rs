@@ -160,6 +160,22 @@ fn a_wanted_list_names_only_what_may_be_a_file_of_the_first_side() {
     let tree = fleet(tree, forms);
     one_way(&tree, &format!("{ALL} --wanted list")).exits(2);
     assert_eq!(wanted(&tree.path("list")).len(), 1);
+    // While there is no answer, something can be read.
+    let mut other = noise(4, 80_000);
+    other[40_000] ^= 1;
+    let tree = Tree::new()
+        .copies(["here/a", "here/b"], noise(4, 80_000))
+        .copies(["nas1/x", "nas3/x"], noise(5, 90_000))
+        .file("nas1/other", other)
+        .file("nas2/b", "1");
+    let forms = [("nas1", "--full"), ("nas2", "--full"), ("nas3", "--quick")];
+    let tree = fleet(tree, forms);
+    let run = one_way(&tree, &format!("{ALL} --wanted list"));
+    assert_eq!(
+        run.code() == 2,
+        !wanted(&tree.path("list")).is_empty(),
+        "{run}"
+    );
     // Nothing is left open.
     let tree = spread();
     let run = one_way(&tree, &format!("{ALL} --wanted list")).exits(0);
