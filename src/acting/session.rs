@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::action::plan::Plan;
-use crate::action::{self, ApplyControl, ApplyTally, Reason, RunHeader, Settings, TellStep};
+use crate::action::{self, ApplyControl, ApplyTally, Reason, RunHeader, Settings, Tell};
 
 /// A run that acts, or shows what it would do.
 pub struct Session<'a> {
@@ -23,7 +23,7 @@ pub struct Stop(pub Reason);
 
 /// Carries a plan out.
 pub type Work<'a> =
-    Box<dyn FnOnce(&Arc<ApplyControl>, TellStep<'_>) -> Result<ApplyTally, Reason> + Send + 'a>;
+    Box<dyn FnOnce(&Arc<ApplyControl>, Tell<'_>) -> Result<ApplyTally, Reason> + Send + 'a>;
 
 /// The caller of a run.
 pub trait Host {
@@ -77,7 +77,7 @@ impl Session<'_> {
             return Ok(None);
         };
         let (acting, header, planned) = (self.acting, self.header, &plan);
-        let work = move |control: &Arc<ApplyControl>, tell: TellStep<'_>| {
+        let work = move |control: &Arc<ApplyControl>, tell: Tell<'_>| {
             action::apply(planned, acting, journals, header, control, tell)
         };
         let tally = host.apply(&plan, Box::new(work)).map_err(Stop)?;

@@ -108,7 +108,7 @@ struct Unsynced {
 }
 
 /// Called with each step and its outcome, in the order of the steps.
-pub type Tell<'a> = &'a mut dyn FnMut(&Step, Outcome);
+pub type Tell<'a> = &'a mut dyn FnMut(&Step, &Outcome);
 
 impl Actor {
     /// Begins a run that writes to this journal.
@@ -250,7 +250,7 @@ impl Actor {
                 }
                 None => ended.outcome,
             };
-            tell(&ended.step, outcome);
+            tell(&ended.step, &outcome);
         }
         written
     }

@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 use super::plan::{EmptyFolder, Plan};
 use super::step::folders;
 use super::ways::folder_entry;
-use super::{Actor, FolderTally, Journal, Outcome, Reason, RunHeader, Settings, Step};
+use super::{Actor, FolderTally, Journal, Outcome, Reason, RunHeader, Settings, Step, Tell};
 use crate::heartbeat::current;
 
 /// Maximum bytes of the files of steps that are carried out together. The run checks for an interruption between two
@@ -103,12 +103,8 @@ pub struct ApplyTally {
     emptied: Option<HashSet<Vec<u8>>>,
 }
 
-/// Called with the outcome of each step, in order. Of the steps that could not be
-/// [written down](Outcome::is_unwritten), only the first is reported, since all others would fail in the same
-/// way.
-pub type TellStep<'a> = &'a mut dyn FnMut(&Step, &Outcome);
-
-/// Carries out all steps of a plan, and writes them to a new journal in this folder.
+/// Carries out all steps of a plan, and writes them to a new journal in this folder. Of the steps that could not be
+/// [written down](Outcome::is_unwritten), only the first is reported, since all others would fail in the same way.
 ///
 /// # Errors
 /// If there can be no journal, or the destination cannot be reached; then nothing was done.
@@ -118,7 +114,7 @@ pub fn apply(
     journals: &Path,
     header: RunHeader,
     control: &Arc<ApplyControl>,
-    tell: TellStep<'_>,
+    tell: Tell<'_>,
 ) -> Result<ApplyTally, Reason> {
     // What is wrong with it is said once.
     if let Some(destination) = &settings.destination {
@@ -169,7 +165,7 @@ struct Work<'a> {
     bytes: u64,
     tally: ApplyTally,
     control: &'a ApplyControl,
-    tell: TellStep<'a>,
+    tell: Tell<'a>,
 }
 
 impl Work<'_> {
@@ -194,7 +190,7 @@ impl Work<'_> {
         (self.steps, self.bytes) = (0, 0);
         let (tally, told) = (&mut self.tally, &mut *self.tell);
         self.actor
-            .perform_groups(groups, &mut |step, outcome| tally.add(step, &outcome, told));
+            .perform_groups(groups, &mut |step, outcome| tally.add(step, outcome, told));
         if self.actor.is_over() {
             Err(Stop::Unwritten)
         } else {
@@ -228,7 +224,7 @@ impl Work<'_> {
     fn finish(&mut self) {
         let (tally, told) = (&mut self.tally, &mut *self.tell);
         self.actor
-            .finish(&mut |step, outcome| tally.add(step, &outcome, told));
+            .finish(&mut |step, outcome| tally.add(step, outcome, told));
     }
 }
 
@@ -239,7 +235,7 @@ impl ApplyTally {
         plan.totals().steps.saturating_sub(ended)
     }
 
-    fn add(&mut self, step: &Step, outcome: &Outcome, tell: TellStep<'_>) {
+    fn add(&mut self, step: &Step, outcome: &Outcome, tell: Tell<'_>) {
         match outcome {
             Outcome::Failed(_) if outcome.is_unwritten() => {
                 if std::mem::replace(&mut self.unwritten, true) {

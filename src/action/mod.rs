@@ -28,7 +28,7 @@ pub use self::undo::leftovers::{CutShort, cut_short};
 pub use self::ways::{RootLink, RootWay};
 pub use access::{ActionKind, Apart, Common, Reversal, Rights};
 pub use actor::{Actor, BATCH, FolderTally, Tell};
-pub use apply::{ApplyControl, ApplyTally, TellStep, apply};
+pub use apply::{ApplyControl, ApplyTally, apply};
 pub use journal::Journal;
 pub use reads::Reads;
 pub use reason::{Code, Reason};

@@ -12,18 +12,12 @@ const KINDS: [Kind; 10] = [
     ("no tags", |tags| {
         (tags.count > 0).then(|| counted(tags.count as u64, "tag", "tags"))
     }),
-    ("no date", |tags| {
-        tags.date.as_ref().map(|date| format!("taken {date}"))
-    }),
+    ("no date", |tags| said("taken", &tags.date)),
     ("no place", |tags| {
         tags.place
             .map(|(lat, lon)| format!("place {lat:.5}, {lon:.5}"))
     }),
-    ("no rating", |tags| {
-        tags.rating
-            .as_ref()
-            .map(|rating| format!("rating {rating}"))
-    }),
+    ("no rating", |tags| said("rating", &tags.rating)),
     ("no faces", |tags| {
         (tags.faces > 0).then(|| counted(tags.faces as u64, "face", "faces"))
     }),
@@ -36,20 +30,14 @@ const KINDS: [Kind; 10] = [
             .as_ref()
             .map(|title| format!("title \"{title}\""))
     }),
-    ("no artist", |tags| {
-        tags.artist.as_ref().map(|artist| format!("by {artist}"))
-    }),
-    ("no camera", |tags| {
-        tags.camera
-            .as_ref()
-            .map(|camera| format!("camera {camera}"))
-    }),
-    ("no software", |tags| {
-        tags.software
-            .as_ref()
-            .map(|software| format!("written by {software}"))
-    }),
+    ("no artist", |tags| said("by", &tags.artist)),
+    ("no camera", |tags| said("camera", &tags.camera)),
+    ("no software", |tags| said("written by", &tags.software)),
 ];
+
+fn said(start: &str, value: &Option<String>) -> Option<String> {
+    value.as_ref().map(|value| format!("{start} {value}"))
+}
 
 /// A line for each file: its size, the tags in which the files differ, and the parts in which it differs from the
 /// first.

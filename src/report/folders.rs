@@ -7,7 +7,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::escape::escape;
-use super::{BOLD, FAINT, Layout, Name, Objects, Style, Titled};
+use super::{BOLD, Layout, Name, Objects, Style, Titled};
 use crate::folders::{CanGo, FolderEntry, FolderFinding, FolderVerdict, FoldersAnswer, Places};
 use crate::units::{Bytes, count, counted, files, plural};
 
@@ -106,10 +106,6 @@ fn write_json(layout: Layout, out: &mut dyn Write, report: &FolderReport<'_>) ->
 /// ```
 fn write_text(out: &mut dyn Write, report: &FolderReport<'_>) -> io::Result<()> {
     let style = &report.style;
-    let comment = |out: &mut dyn Write, indent: &str, text: &str| {
-        let (faint, plain) = style.paint(FAINT);
-        writeln!(out, "{faint}{indent}# {text}{plain}")
-    };
     if !style.on_terminal {
         // A later report may replace what names seekless.
         writeln!(
@@ -121,7 +117,7 @@ fn write_text(out: &mut dyn Write, report: &FolderReport<'_>) -> io::Result<()> 
     let noise: String = noise
         .map(|glob| format!(", {}", escape(glob.as_bytes())))
         .collect();
-    comment(out, "", &format!("Ignored as noise: empty files{noise}"))?;
+    style.comment(out, "", &format!("Ignored as noise: empty files{noise}"))?;
     for entry in &report.answer.entries {
         let (bold, plain) = style.paint(BOLD);
         writeln!(out, "\n{bold}{}{plain}", head(entry))?;
@@ -130,7 +126,7 @@ fn write_text(out: &mut dyn Write, report: &FolderReport<'_>) -> io::Result<()> 
             let (bytes, verdict) = (Bytes(line.bytes), verdict(line));
             writeln!(out, "    {bytes}, {}, {verdict}", files(line.files as u64))?;
             for remark in remarks(line) {
-                comment(out, "    ", &remark)?;
+                style.comment(out, "    ", &remark)?;
             }
         }
     }

@@ -145,6 +145,12 @@ impl Style {
     fn paint(&self, color: &'static str) -> (&'static str, &'static str) {
         if self.color { (color, RESET) } else { ("", "") }
     }
+
+    /// Writes a line that is no part of the result.
+    fn comment(&self, out: &mut dyn Write, indent: &str, text: &str) -> io::Result<()> {
+        let (faint, plain) = self.paint(FAINT);
+        writeln!(out, "{faint}{indent}# {text}{plain}")
+    }
 }
 
 /// The header of a report: the facts before the first set.

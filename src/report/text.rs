@@ -185,8 +185,7 @@ impl Text {
     }
 
     fn comment(&self, out: &mut dyn Write, comment: &str) -> io::Result<()> {
-        let (on, off) = self.style.paint(FAINT);
-        writeln!(out, "{on}# {comment}{off}")
+        self.style.comment(out, "", comment)
     }
 }
 

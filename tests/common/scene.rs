@@ -284,8 +284,8 @@ impl Perform for Actor {
 
     fn perform_all(&mut self, steps: &[Step], mut tell: impl FnMut(usize, Outcome)) {
         let mut place = 0;
-        let mut tell = |_: &Step, outcome| {
-            tell(place, outcome);
+        let mut tell = |_: &Step, outcome: &Outcome| {
+            tell(place, outcome.clone());
             place += 1;
         };
         for portion in steps.chunks(self.portion()) {

@@ -31,10 +31,9 @@ pub struct TalkArgs {
 impl TalkArgs {
     /// How progress is told on this terminal.
     pub fn progress_on(self, stderr: Terminal) -> Progress {
-        let is_lively = stderr.is_terminal && !stderr.is_dumb;
         match self.progress {
             _ if self.quiet => Progress::Never,
-            Progress::Draw if !is_lively => Progress::Never,
+            Progress::Draw if !stderr.is_lively() => Progress::Never,
             chosen => chosen,
         }
     }

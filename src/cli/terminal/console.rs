@@ -181,12 +181,17 @@ impl Terminal {
         }
     }
 
+    /// True if lines can be drawn anew there.
+    pub fn is_lively(self) -> bool {
+        self.is_terminal && !self.is_dumb
+    }
+
     /// Decides for one stream.
     pub fn wants_color(self, choice: ColorChoice) -> bool {
         match choice {
             ColorChoice::Always => true,
             ColorChoice::Never => false,
-            ColorChoice::Auto => self.is_terminal && !self.no_color && !self.is_dumb,
+            ColorChoice::Auto => self.is_lively() && !self.no_color,
         }
     }
 

@@ -15,9 +15,7 @@ use crate::cli::terminal::watch::{self, End, Stops};
 
 /// Measures and reports.
 pub fn probe(args: ProbeArgs) -> Result<Exit, Stop> {
-    let stderr = Terminal::of(&io::stderr());
-    let draws = stderr.is_terminal && !stderr.is_dumb;
-    let progress = if draws {
+    let progress = if Terminal::of(&io::stderr()).is_lively() {
         Progress::Draw
     } else {
         Progress::Never
