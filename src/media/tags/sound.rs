@@ -22,7 +22,17 @@ pub fn read_id3(reader: &mut Reader, block: Span, found: &mut Found) -> Result<(
     let version = reader.big(block.start + 3, 1)?;
     // A name and a size, then two bytes of flags.
     let (length, flags) = if version > 2 { (4, 2) } else { (3, 0) };
+    let has_more_header = version > 2 && reader.big(block.start + 5, 1)? & 0x40 != 0;
     let mut fields = Fields::new(reader, block.skip(10));
+    if has_more_header {
+        let size: [u8; 4] = fields.bytes()?;
+        // From version 4 on, it counts itself.
+        let rest = match version {
+            3 => Order::Big.number(&size),
+            _ => id3::synchsafe(&size).saturating_sub(4),
+        };
+        fields.span(rest)?;
+    }
     // Zeros fill the rest.
     while fields.rest.length > 10 && !fields.reader.has(fields.rest.start, &[0])? {
         fields.reader.count(1)?;

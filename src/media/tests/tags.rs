@@ -87,6 +87,20 @@ fn frames_of_each_version_of_id3_are_tags_and_what_fills_the_rest_is_none() {
 }
 
 #[test]
+fn a_further_header_of_id3_is_no_tag() {
+    for (version, header) in [
+        (3, &[0, 0, 0, 6, 0, 0, 0, 0, 0, 0][..]),
+        (4, &[0, 0, 0, 6, 1, 0]),
+    ] {
+        let block = [header, &frame(version, "TIT2", "a title")].concat();
+        let mut file = mp3(&id3_of(version, &block), &made());
+        file.bytes[5] = 0x40;
+        let found = tags_of(&file);
+        assert_eq!((found.count, found.title.as_deref()), (1, Some("a title")));
+    }
+}
+
+#[test]
 fn text_in_png_and_comments_in_jpeg_are_tags() {
     let text = |kind, text: &[u8]| png_chunk(kind, &made_part(text));
     let found = tags_of(&png(&[
