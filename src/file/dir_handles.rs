@@ -9,7 +9,8 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::io::{Errno, Result};
 
-use crate::sys::{open, stat, way};
+use crate::sys::stat::{self, Stat};
+use crate::sys::{open, way};
 
 use super::{DirId, DirTable, SharedDirs};
 
@@ -69,6 +70,23 @@ impl DirHandles {
             Err(error) => return Err(error),
         }
         self.get(dir, dirs)
+    }
+
+    /// The metadata of a folder that need not be opened for it: it is reached from its root in one call.
+    pub fn stat(&mut self, dir: DirId, dirs: &SharedDirs) -> Result<Stat> {
+        let root = self.root.as_ref();
+        let held = |above| {
+            root.filter(|(id, _)| *id == above)
+                .map(|(_, fd)| fd.as_fd())
+        };
+        let way = dirs.read().way_below(dir, held);
+        if let Some((root, steps, _)) = way
+            && let [step] = &steps[..]
+        {
+            let step = CString::new(&step[..]).map_err(|_| Errno::INVAL)?;
+            return stat::entry(root, &step);
+        }
+        stat::descriptor(self.get_alone(dir, dirs)?)
     }
 
     fn held(&self, dir: DirId) -> Option<BorrowedFd<'_>> {

@@ -28,8 +28,8 @@ use super::Session;
 use super::answers::to_path;
 use crate::engine::order;
 
-/// The time for which a look at a folder counts.
-const LOOK_COUNTS: Duration = Duration::from_millis(100);
+/// The time for which a look at a folder counts. A file of one name was not looked at again since it was read, either.
+const LOOK_COUNTS: Duration = Duration::from_secs(1);
 
 /// A name of a file.
 type OwnedName = (DirId, Vec<u8>);
@@ -181,7 +181,9 @@ impl Session<'_> {
         if let Some(&has_changed) = self.names.changed.get(&dir) {
             return has_changed;
         }
-        let now = self.look_at(dir, b"", |folder, _| stat::descriptor(folder));
+        let call = current::call(&self.path_of(dir, b""));
+        let now = self.names.handles.stat(dir, &self.dirs);
+        drop(call);
         let until = self.names.unchanged_until();
         let has_changed = !now.is_ok_and(|now| {
             let is_same = FolderId::from(&now) == self.dirs.read().id(dir);
