@@ -5,12 +5,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::action::plan::Plan;
-use crate::action::{self, ApplyControl, ApplyTally, Reason, RunHeader, Settings, Tell};
+use crate::action::{self, ApplyControl, ApplyTally, Reason, RunHeader, Tell};
 
 /// A run that acts, or shows what it would do.
 pub struct Session<'a> {
-    /// How steps are carried out.
-    pub acting: &'a Settings,
     /// The folder of journals; without one nothing is changed.
     pub journals: Option<&'a Path>,
     /// The first line of its journal.
@@ -76,9 +74,9 @@ impl Session<'_> {
         else {
             return Ok(None);
         };
-        let (acting, header, planned) = (self.acting, self.header, &plan);
+        let (header, planned) = (self.header, &plan);
         let work = move |control: &Arc<ApplyControl>, tell: Tell<'_>| {
-            action::apply(planned, acting, journals, header, control, tell)
+            action::apply(planned, journals, header, control, tell)
         };
         let tally = host.apply(&plan, Box::new(work)).map_err(Stop)?;
         Ok(Some((plan, tally)))

@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 use super::plan::{EmptyFolder, Plan};
 use super::step::folders;
 use super::ways::folder_entry;
-use super::{Actor, FolderTally, Journal, Outcome, Reason, RunHeader, Settings, Step, Tell};
+use super::{Actor, FolderTally, Journal, Outcome, Reason, RunHeader, Step, Tell};
 use crate::heartbeat::current;
 
 /// Maximum bytes of the files of steps that are carried out together. The run checks for an interruption between two
@@ -110,12 +110,12 @@ pub struct ApplyTally {
 /// If there can be no journal, or the destination cannot be reached; then nothing was done.
 pub fn apply(
     plan: &Plan,
-    settings: &Settings,
     journals: &Path,
     header: RunHeader,
     control: &Arc<ApplyControl>,
     tell: Tell<'_>,
 ) -> Result<ApplyTally, Reason> {
+    let settings = plan.acting();
     // What is wrong with it is said once.
     if let Some(destination) = &settings.destination {
         folders::reach(destination)?;

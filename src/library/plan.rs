@@ -17,9 +17,7 @@ use super::path;
 use super::watch::Cancel;
 use crate::acting::{Host, Session, Work};
 use crate::action::plan::{self, BrokenLink, Choice, Fate, Planner, SetPlan};
-use crate::action::{
-    ActionKind, ApplyControl, ApplyTally, Outcome, Raw, Reason, RunHeader, Settings,
-};
+use crate::action::{ActionKind, ApplyControl, ApplyTally, Outcome, Raw, Reason, RunHeader};
 use crate::hash::ContentDigest;
 use crate::units::nanoseconds;
 
@@ -184,8 +182,14 @@ impl<'a> Plan<'a> {
     /// If another run that writes to these journals is active, or there can be no journal. Nothing was done then.
     pub fn apply(self, journals: &Journals) -> Result<Applied, Error> {
         let Self { plan, mut caller } = self;
-        let acting = plan.acting().clone();
-        let session = session(&acting, Some(journals.folder()));
+        let session = Session {
+            journals: Some(journals.folder()),
+            header: RunHeader {
+                version: 0,
+                started_ns: nanoseconds(SystemTime::now()),
+                command: env::args_os().map(|word| Raw(word.into_vec())).collect(),
+            },
+        };
         let done = session.run(|_| Ok(plan), &mut caller)?;
         let Some((plan, tally)) = done else {
             return Ok(Applied::default());
@@ -202,18 +206,6 @@ impl<'a> Plan<'a> {
             folders: tally.folders.removed,
             folders_left: tally.folders.left.into_iter().map(named).collect(),
         })
-    }
-}
-
-fn session<'a>(acting: &'a Settings, journals: Option<&'a Path>) -> Session<'a> {
-    Session {
-        acting,
-        journals,
-        header: RunHeader {
-            version: 0,
-            started_ns: nanoseconds(SystemTime::now()),
-            command: env::args_os().map(|word| Raw(word.into_vec())).collect(),
-        },
     }
 }
 

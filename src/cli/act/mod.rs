@@ -96,7 +96,6 @@ fn act(args: ActArgs, asked: Asked) -> Result<Exit, Stop> {
     let (report, usable) = opened.or_else(refuse)?;
     let settings = run.plan.take();
     let session = Session {
-        acting: &run.acting,
         journals: place.as_ref().filter(|_| acts).map(|it| &*it.folder),
         header: run.header.clone(),
     };
@@ -182,8 +181,8 @@ impl Host for Caller<'_> {
     type End = Ending;
 
     fn sweep(&mut self) {
-        if let Some(place) = self.place {
-            let swept = sweep::before(self.run, place);
+        if let (Some(place), Some(settings)) = (self.place, &self.settings) {
+            let swept = sweep::before(self.run.use_of_plan, &settings.acting, place);
             self.so_far = self.so_far.worse(swept);
         }
     }
@@ -235,11 +234,11 @@ impl Host for Caller<'_> {
             if asks {
                 let mut preview = Vec::new();
                 // Writing to memory cannot fail.
-                let _ = plan_text::preview(&mut preview, run, plan);
+                let _ = plan_text::preview(&mut preview, plan);
                 let preview = String::from_utf8_lossy(&preview);
                 preview.lines().for_each(console::line);
             }
-            console::lines(plan_summary::lines(plan, &run.acting));
+            console::lines(plan_summary::lines(plan));
         } else {
             let lines = plan_summary::unmatched(plan);
             lines.iter().for_each(console::complain);
@@ -248,7 +247,7 @@ impl Host for Caller<'_> {
             let written = watch::ending(End::WRITING, || {
                 output.write(|out| match run.use_of_plan {
                     Use::Json => rows::write(out, run, plan),
-                    _ => plan_text::write(out, run, plan),
+                    _ => plan_text::write(out, plan),
                 })?;
                 output.finish()
             });
@@ -258,7 +257,7 @@ impl Host for Caller<'_> {
                 Err(error) => Ok(refuse(error)?),
             };
         }
-        let asked = || terminal::is_agreed(&plan_summary::question(plan, &run.acting));
+        let asked = || terminal::is_agreed(&plan_summary::question(plan));
         Ok(steps > 0 && (run.use_of_plan == Use::Act || asked()))
     }
 

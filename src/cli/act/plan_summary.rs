@@ -1,7 +1,7 @@
 //! The summary of a plan on standard error, and the question before it is carried out.
 
 use seekless::action::plan::{Plan, Totals};
-use seekless::action::{self, ActionKind, Code, Reason, Reversal};
+use seekless::action::{ActionKind, Code, Reason, Reversal};
 use seekless::report::escape::escape;
 use seekless::units::{Bytes, count, counted, files, plural};
 
@@ -13,9 +13,9 @@ const LINKS: usize = 20;
 
 /// The sentences of the summary: the totals, what is left alone, and last, since a question follows, what cannot be
 /// undone. Those that name files are not broken.
-pub fn lines(plan: &Plan, acting: &action::Settings) -> Vec<String> {
+pub fn lines(plan: &Plan) -> Vec<String> {
     let totals = plan.totals();
-    let mut lines = vec![what(plan, acting)];
+    let mut lines = vec![what(plan)];
     lines.extend(carried(totals));
     lines.extend(details(totals));
     lines.extend(empty_folders(plan));
@@ -87,7 +87,7 @@ fn details(totals: &Totals) -> impl Iterator<Item = String> {
     details.map(|(_, line)| line)
 }
 
-fn what(plan: &Plan, acting: &action::Settings) -> String {
+fn what(plan: &Plan) -> String {
     let totals = plan.totals();
     let verb = match plan.action() {
         ActionKind::Trash => "move to the trash",
@@ -106,7 +106,7 @@ fn what(plan: &Plan, acting: &action::Settings) -> String {
         files(acted(totals)),
         Bytes(totals.bytes),
         counted(totals.sets, "set", "sets"),
-        destination(acting),
+        destination(plan),
         counted(totals.kept, "file kept", "files kept")
     )
 }
@@ -156,8 +156,8 @@ fn untouched(totals: &Totals) -> String {
     format!(": {}", reasons.join(", "))
 }
 
-fn destination(acting: &action::Settings) -> String {
-    let to = acting.destination.as_ref();
+fn destination(plan: &Plan) -> String {
+    let to = plan.acting().destination.as_ref();
     to.map(|to| format!(" to {}", escape(to)))
         .unwrap_or_default()
 }
@@ -226,11 +226,11 @@ fn warning(action: ActionKind) -> Option<String> {
 }
 
 /// The question whether the plan shall be carried out: it says what would happen to the files.
-pub fn question(plan: &Plan, acting: &action::Settings) -> String {
+pub fn question(plan: &Plan) -> String {
     let totals = plan.totals();
     let files = files(acted(totals));
     let (act, _, how) = verbs(plan.action());
-    let to = destination(acting);
+    let to = destination(plan);
     let folders = match plan.empty_folders().len() as u64 {
         0 => String::new(),
         folders => format!(

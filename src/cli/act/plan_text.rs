@@ -11,7 +11,6 @@ use seekless::units::{Bytes, count, counted, files};
 
 use super::plan_summary;
 use super::rows::{rows, takes_part};
-use crate::cli::resolve::act::ActRun;
 use crate::cli::terminal::console;
 
 /// The indent of the lines below a path.
@@ -26,12 +25,8 @@ const NAMES: usize = 3;
 const FOLDERS: usize = 2;
 
 /// Writes a plan.
-pub fn write(out: &mut dyn Write, run: &ActRun, plan: &Plan) -> io::Result<()> {
-    let mut text = Text {
-        out,
-        run,
-        action: plan.action(),
-    };
+pub fn write(out: &mut dyn Write, plan: &Plan) -> io::Result<()> {
+    let mut text = Text { out, plan };
     text.line(&format!("# {}{}", plan.action().name(), output::PLAN))?;
     for set in plan.sets().iter().filter(|set| takes_part(set)) {
         text.set(set, usize::MAX)?;
@@ -40,16 +35,15 @@ pub fn write(out: &mut dyn Write, run: &ActRun, plan: &Plan) -> io::Result<()> {
     for line in about.chain(plan_summary::empty_folders(plan)) {
         text.line(&format!("\n# {line}"))?;
     }
-    text.folders(plan, usize::MAX)?;
-    text.links(plan)
+    text.folders(usize::MAX)?;
+    text.links()
 }
 
 /// Writes the largest sets of a plan.
-pub fn preview(out: &mut dyn Write, run: &ActRun, plan: &Plan) -> io::Result<()> {
-    let action = plan.action();
-    let mut text = Text { out, run, action };
+pub fn preview(out: &mut dyn Write, plan: &Plan) -> io::Result<()> {
+    let mut text = Text { out, plan };
     let acted = |set: &SetPlan| {
-        let names = set.files.iter().flat_map(|file| file.acted(action));
+        let names = set.files.iter().flat_map(|file| file.acted(plan.action()));
         names.count() as u64
     };
     let mut sets: Vec<_> = plan.sets().iter().filter(|set| set.acts()).collect();
@@ -58,7 +52,7 @@ pub fn preview(out: &mut dyn Write, run: &ActRun, plan: &Plan) -> io::Result<()>
     for set in &sets {
         text.set(set, NAMES)?;
     }
-    text.folders(plan, FOLDERS)?;
+    text.folders(FOLDERS)?;
     let totals = plan.totals();
     if let more @ 1.. = totals.sets.saturating_sub(sets.len() as u64) {
         let shown = sets.iter().map(|set| acted(set)).sum();
@@ -73,21 +67,20 @@ pub fn preview(out: &mut dyn Write, run: &ActRun, plan: &Plan) -> io::Result<()>
 
 struct Text<'a> {
     out: &'a mut dyn Write,
-    run: &'a ActRun,
-    action: ActionKind,
+    plan: &'a Plan,
 }
 
 impl Text<'_> {
     /// Writes the first of the names of a set.
     fn set(&mut self, set: &SetPlan, most: usize) -> io::Result<()> {
-        let mut rows = rows(self.run, self.action, set);
+        let mut rows = rows(self.plan, set);
         if rows.len() > most {
             rows.sort_by_key(|row| row.fate != "keep");
             rows.dedup_by(|next, row| row.fate == "keep" && next.fate == "keep");
         }
         write!(self.out, "\n{}", Bytes(set.size))?;
         // The trash frees nothing until it is emptied.
-        if self.action != ActionKind::Trash {
+        if self.plan.action() != ActionKind::Trash {
             let frees = rows.iter().map(|row| row.frees);
             let frees = frees.fold(0, u64::saturating_add);
             write!(self.out, ", frees {}", Bytes(frees))?;
@@ -102,7 +95,7 @@ impl Text<'_> {
         let mut before = None;
         for row in rows.iter().take(most) {
             let what = match row.fate {
-                "act" => self.action.name(),
+                "act" => self.plan.action().name(),
                 other => other,
             };
             self.name(what, row.path.0)?;
@@ -129,8 +122,8 @@ impl Text<'_> {
     }
 
     /// Writes the first of the folders that go.
-    fn folders(&mut self, plan: &Plan, most: usize) -> io::Result<()> {
-        let folders = plan.empty_folders();
+    fn folders(&mut self, most: usize) -> io::Result<()> {
+        let folders = self.plan.empty_folders();
         for folder in folders.iter().take(most) {
             self.name("remove", &folder.path)?;
         }
@@ -155,8 +148,8 @@ impl Text<'_> {
     }
 
     /// All known links that will break.
-    fn links(&mut self, plan: &Plan) -> io::Result<()> {
-        let links = plan.dangling();
+    fn links(&mut self) -> io::Result<()> {
+        let links = self.plan.dangling();
         if links.number == 0 {
             return Ok(());
         }

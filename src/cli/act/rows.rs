@@ -60,15 +60,15 @@ pub fn tags(set: &SetPlan) -> Vec<Option<String>> {
 }
 
 /// The rows of a set.
-pub fn rows<'a>(run: &ActRun, action: ActionKind, set: &'a SetPlan) -> Vec<Row<'a>> {
+pub fn rows<'a>(plan: &Plan, set: &'a SetPlan) -> Vec<Row<'a>> {
     let mut rows = Vec::new();
     for ((number, file), mut tags) in (1..).zip(&set.files).zip(tags(set)) {
         for (nth, name) in file.names.iter().enumerate() {
-            let mut row = row(set, file, name, nth, action);
+            let mut row = row(set, file, name, nth, plan.action());
             row.file = Some(number);
             row.tags = tags.take();
             if row.fate == "act" {
-                let destination = run.acting.destination.as_ref();
+                let destination = plan.acting().destination.as_ref();
                 row.to = destination.map(|folder| Raw([&folder[..], name.path()].concat()));
             }
             rows.push(row);
@@ -180,7 +180,7 @@ pub fn write(out: &mut dyn Write, run: &ActRun, plan: &Plan) -> io::Result<()> {
         let record = SetRecord {
             size: set.size,
             digest: set.digest.map(|digest| digest.to_string()),
-            names: rows(run, plan.action(), set),
+            names: rows(plan, set),
         };
         objects.item(out, &record)?;
     }

@@ -31,8 +31,6 @@ pub struct ActRun {
     pub limits: Vec<PathBuf>,
     /// How the plan is made; taken when it is.
     pub plan: Option<plan::Settings>,
-    /// How steps are carried out.
-    pub acting: action::Settings,
     /// The use of the plan.
     pub use_of_plan: Use,
     /// Where a plan goes; stdout if nowhere else.
@@ -131,7 +129,6 @@ pub fn resolve(args: ActArgs, asked: Asked, around: &mut Environment<'_>) -> Res
     };
     let plan = asked.settings(|path| links.check(path))?;
     Ok(ActRun {
-        acting: plan.acting.clone(),
         plan: Some(plan),
         source,
         folder_search,

@@ -1,12 +1,12 @@
 //! Runs that were cut short and left unfinished files. `find` names them, and they are swept before another action.
 
-use seekless::action::{self, Back, Code, CutShort};
+use seekless::action::{self, Back, Code, CutShort, Settings};
 use seekless::units::counted;
 
 use super::journal_place::{JournalPlace, command_line};
 use super::{Recovery, text};
 use crate::cli::args::UndoArgs;
-use crate::cli::resolve::act::{ActRun, Use};
+use crate::cli::resolve::act::Use;
 use crate::cli::terminal::exit::{Exit, Stop};
 use crate::cli::terminal::{self, console};
 
@@ -18,17 +18,16 @@ pub fn notice(place: &JournalPlace) {
 }
 
 /// Clears up before a run acts, if the user agrees; else only says it.
-pub fn before(acting: &ActRun, place: &JournalPlace) -> Exit {
-    let settings = &acting.acting;
+pub fn before(use_of_plan: Use, settings: &Settings, place: &JournalPlace) -> Exit {
+    let mut exit = Exit::Done;
     let recovery = Recovery {
         place,
         reads: &settings.reads,
         io_idle: settings.io_idle,
         names_all: tracing::enabled!(tracing::Level::INFO),
     };
-    let mut exit = Exit::Done;
     for run in left(place) {
-        let agreed = match acting.use_of_plan {
+        let agreed = match use_of_plan {
             _ if run.in_undo => false,
             Use::Show | Use::Json => false,
             Use::Act => {
