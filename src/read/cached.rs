@@ -36,7 +36,8 @@ impl Reader {
                 Err(_) => return self.read_if_cached(task, fd).map(Some),
             }
         }
-        Some(self.end_gathered(task, fd, true))
+        // On a disk with a head, a cached sample does not mean that the rest is cached.
+        Some(self.end_gathered(task, fd, !task.only_cached))
     }
 
     /// As [`Self::read_cached`], where a read does not show it.

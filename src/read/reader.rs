@@ -222,10 +222,14 @@ impl Reader {
             to.complete(task, outcome);
             return true;
         }
-        self.announce(task, fd);
+        if !task.only_cached {
+            self.announce(task, fd);
+        }
         match self.read_cached(task, fd) {
             Some(Some(outcome)) => to.complete(task, outcome),
             Some(None) => self.complete_if_full(to),
+            // The kernel has just dropped some of it.
+            None if task.only_cached => to.complete(task, self.read_now(task, fd, false)),
             None => return false,
         }
         true
@@ -271,7 +275,6 @@ impl Reader {
             return Some(position);
         }
         match task.ask {
-            Ask::Bytes if task.only_cached => Some(self.read_now(task, fd, false)),
             Ask::Bytes | Ask::EveryByte => None,
             Ask::Shown(depth) => Some(self.show(task, fd, depth)),
             Ask::BytesFromDisk => {
