@@ -11,12 +11,15 @@ struct OnSide {
     sure: u32,
     /// Files of which this is not known.
     unsure: u32,
+    /// One of its names is in a trash folder there.
+    in_trash: bool,
 }
 
 const NOWHERE: OnSide = OnSide {
     first: u32::MAX,
     sure: 0,
     unsure: 0,
+    in_trash: false,
 };
 
 /// Whether a side holds the content of a file of another one, in a way that outlives that one.
@@ -50,11 +53,12 @@ impl<'t> Contents<'t> {
             let mut last = None;
             for &name in tree.names_of(file) {
                 let folder = tree.folder_of(name);
-                if tree.is_in_trash(folder) {
-                    continue;
-                }
                 let side = tree.root_of(folder);
                 let on_side = &mut of_sets[set as usize * sides + side as usize];
+                if tree.is_in_trash(folder) {
+                    on_side.in_trash = true;
+                    continue;
+                }
                 on_side.first = on_side.first.min(name);
                 // Names of a file come side by side.
                 if last.replace(side) != Some(side) {
@@ -76,6 +80,16 @@ impl<'t> Contents<'t> {
     /// The first name of a file on a side.
     pub fn name_on(&self, file: u32, side: u32) -> Option<u32> {
         names_on(self.tree, file, side).next()
+    }
+
+    /// True if a trash folder of another side has the content of a file.
+    pub fn is_in_trash_of_others(&self, file: u32, side: u32) -> bool {
+        let Class::Set(set) = self.tree.class(file) else {
+            return false;
+        };
+        let of_set = &self.of_sets[set as usize * self.sides..][..self.sides];
+        let mut others = (0..).zip(of_set).filter(|&(other, _)| other != side);
+        others.any(|(_, there)| there.in_trash)
     }
 
     /// Whether a side holds the content of a file that was answered. Files in a trash do not count: they are lost when

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use crate::tree::{Class, EntryKind, Tree, Unseen};
+use crate::tree::{EntryKind, Tree, Unseen};
 
 use super::contents::Held;
 use super::lines::{ComparedEntry, EntryPlace};
@@ -111,7 +111,7 @@ fn add_name(sums: &mut Side, marks: &Marks<'_, '_>, entry: &ComparedEntry, name:
         sums.one_copy += u64::from(size > 0 && there.all(is_one_file));
     } else if open.clone().next().is_none() {
         sums.only.add(size);
-        sums.in_trash += u64::from(matches!(marks.tree.class(file), Class::Set(_)));
+        sums.in_trash += u64::from(marks.contents.is_in_trash_of_others(file, entry.side));
     } else {
         sums.add_unanswered(open);
     }

@@ -182,3 +182,28 @@ fn a_wanted_list_names_only_what_may_be_a_file_of_the_first_side() {
     run.never_says("To find out");
     assert_eq!(wanted(&tree.path("list")), []);
 }
+
+#[test]
+fn equal_files_of_the_first_side_are_no_match_of_each_other() {
+    let mut other = noise(4, 80_000);
+    other[40_000] ^= 1;
+    let forms = [("nas1", "--full"), ("nas2", "--full"), ("nas3", "--quick")];
+    let made = || {
+        Tree::new()
+            .copies(["here/a", "here/b"], noise(4, 80_000))
+            .file("nas1/other", &other)
+            .file("nas2/b", "1")
+    };
+    // A catalog may have them.
+    let tree = fleet(made().file("nas3/a", noise(4, 80_000)), forms);
+    let run = one_way(&tree, ALL).exits(2);
+    assert!(
+        run.stdout_text()
+            .contains("=!!! b (in here): probably equal"),
+        "{run}"
+    );
+    // None may, whatever catalogs have in common.
+    let tree = fleet(made().copies(["nas1/x", "nas3/x"], noise(5, 90_000)), forms);
+    let run = one_way(&tree, ALL).exits(1);
+    assert!(run.stdout_text().contains("only here: 2 files"), "{run}");
+}

@@ -1,7 +1,7 @@
 //! Finds out, once all contents are known, which files may be equal to files of catalogs that have no digest of the
 //! whole: their lengths, first and last bytes agree.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 use crate::cache::Row;
@@ -260,20 +260,46 @@ impl Session<'_> {
         }
     }
 
-    /// Classes of files that cannot be told from files of catalogs.
+    /// Classes of files that cannot be told from files of catalogs. Between roots, files that are equal below one root
+    /// only have no match.
     pub(in crate::engine::session) fn leave_open(&mut self, classes: &mut [Class]) {
         let candidates = self.candidates();
         self.tell_wanted(&candidates);
+        let matched = self.matched(classes);
         for file in self.unplugged.open() {
             classes[file.0 as usize] = Class::Alone;
         }
         for Candidates { files, unseen } in candidates {
             for file in files {
                 let class = &mut classes[file.0 as usize];
-                if *class == Class::Alone {
+                let is_open = match *class {
+                    Class::Alone => true,
+                    Class::Set(set) => !matched.contains(&set),
+                    Class::Unanswered(_) => false,
+                };
+                if is_open {
                     *class = Class::Unanswered(unseen);
                 }
             }
         }
+    }
+
+    /// The sets of which a file is below another root than others, or all of them if roots do not matter.
+    fn matched(&self, classes: &[Class]) -> HashSet<u32> {
+        let dirs = self.dirs.read();
+        let file_table = self.machine.file_table();
+        let mut first = HashMap::new();
+        let mut matched = HashSet::new();
+        for (file, class) in (0..).map(FileIndex).zip(classes) {
+            if let Class::Set(set) = *class {
+                for (dir, _) in file_table.names(file) {
+                    let root = dirs.root(dir);
+                    if !self.config.isolate || *first.entry(set).or_insert(root) != root {
+                        matched.insert(set);
+                    }
+                }
+            }
+        }
+        matched
     }
 }
