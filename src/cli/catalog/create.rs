@@ -1,19 +1,21 @@
 //! `seekless catalog create`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use seekless::catalog::{Facts, Form, Needs};
+use seekless::catalog::{Catalog, Facts, Form, Needs};
+use seekless::device::Mounts;
 use seekless::engine::{self, Config, Root};
 use seekless::report::time::rfc3339;
 
 use super::making::{Making, make, work};
-use super::{sums, words};
+use super::{silence_decoder, sums, words};
 use crate::cli::args::catalog::CreateArgs;
 use crate::cli::resolve::environment::{Environment, begin};
 use crate::cli::resolve::filter::filter_spec;
 use crate::cli::resolve::search::{cache, meant};
 use crate::cli::terminal::console;
 use crate::cli::terminal::exit::{Exit, Stop, refuse};
+use crate::cli::terminal::watch;
 
 /// Reads what is asked for, writes the catalog, and says what it holds.
 pub fn create(args: CreateArgs) -> Result<Exit, Stop> {
@@ -37,6 +39,9 @@ fn resolve(args: CreateArgs, around: &mut Environment<'_>) -> Result<Making, Sto
     if roots.is_empty() {
         return refuse("a catalog of what? Name a disk or a folder");
     }
+    if let Some(output) = &args.output {
+        spare_others(output)?;
+    }
     let roots = roots.into_iter();
     let mut config = args.disks.reads.config();
     config.overrides.rows = args.disks.threads;
@@ -59,4 +64,24 @@ fn resolve(args: CreateArgs, around: &mut Environment<'_>) -> Result<Making, Sto
         words: "interrupted: no catalog is written; the next run goes on from the cache (press Ctrl-C again to quit \
                 at once)",
     })
+}
+
+/// Refuses to replace the catalog of a disk that is not mounted: it may be all that is known of that disk.
+fn spare_others(output: &Path) -> Result<(), Stop> {
+    silence_decoder();
+    let Ok(catalog) = watch::about(output, "nothing was read", || Catalog::open(output)) else {
+        return Ok(());
+    };
+    let mounts = Mounts::read();
+    let is_away = |volume: &String| !mounts.show_any_of(volume);
+    let mut roots = catalog.facts().roots.iter();
+    match roots.find(|root| root.volume.as_ref().is_some_and(is_away)) {
+        None => Ok(()),
+        Some(root) => refuse(format!(
+            "{} is the catalog of a disk that is not mounted ({} of {}): give another name, or delete it first",
+            console::path(output),
+            root.path,
+            catalog.facts().host
+        )),
+    }
 }

@@ -381,6 +381,30 @@ pub fn of_disk(tree: &Tree, catalog: &str, uuid: &'static str, host: &str) {
 }
 
 #[test]
+fn the_catalog_of_a_disk_in_a_drawer_is_not_replaced() {
+    let tree = Tree::new().file("disk/f", "A").file("other/g", "B");
+    catalog(&tree, "--full", "disk");
+    // Of a disk that is mounted, a new one can be made.
+    catalog(&tree, "--full", "disk");
+    of_disk(&tree, "disk.parquet", "0BADCAFE", "nas");
+    let before = fs::read(tree.path("disk.parquet")).expect("read");
+    let again = || {
+        seekless(
+            tree.root(),
+            "catalog create --cache off -o disk.parquet other",
+        )
+        .run()
+    };
+    again()
+        .exits(2)
+        .says("is the catalog of a disk that is not mounted")
+        .says("of nas): give another name");
+    assert_eq!(fs::read(tree.path("disk.parquet")).expect("read"), before);
+    fs::remove_file(tree.path("disk.parquet")).expect("removed");
+    again().exits(0);
+}
+
+#[test]
 fn files_of_two_catalogs_are_two_whatever_their_numbers() {
     let tree = Tree::new().file("one/f", "AAAA").file("two/f", "BBBB");
     for folder in ["one", "two"] {
