@@ -90,6 +90,8 @@ impl Inspector {
 
     /// Inspects the files of a set. Names of one file are joined, whatever the source says.
     pub fn look_at_all(&mut self, listed: &DuplicateSet, said: Listed<'_>) -> SetPlan {
+        // Before it is said which file is asked about.
+        self.trash();
         let mut set = SetPlan {
             size: listed.size,
             digest: listed.digest,

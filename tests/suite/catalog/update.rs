@@ -41,6 +41,10 @@ pub fn elsewhere(tree: &Tree, volume: &Volume) -> Mounted {
 }
 
 pub fn create(tree: &Tree, options: &str, disks: &[&Path]) {
+    // The disk of an earlier one may not be mounted any more.
+    for catalog in options.split(' ').filter(|word| word.ends_with(".parquet")) {
+        let _ = fs::remove_file(tree.path(catalog));
+    }
     let line = format!("catalog create --cache off {options}");
     let run = disks
         .iter()

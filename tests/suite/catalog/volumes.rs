@@ -210,6 +210,8 @@ fn what_is_probably_equal_is_settled_by_reading_only_what_is_wanted() {
 }
 
 fn catalog_of(tree: &Tree, disk: &Path) -> std::collections::BTreeMap<Vec<u8>, super::Entry> {
+    // The disk of an earlier one is not mounted any more.
+    let _ = std::fs::remove_file(tree.path("c.parquet"));
     let run = seekless(tree.root(), "catalog create --cache off -o c.parquet").arg(disk);
     run.run().exits(0);
     entries(&tree.path("c.parquet"))
