@@ -7,49 +7,50 @@ use crate::sys::{extents, page_cache, reads};
 use super::access::PIECE;
 use super::open_file::uncached_bytes;
 use super::reader::{Reader, is_expected, is_whole};
-use super::task::{Ask, Outcome, Span, Task};
+use super::task::{Ask, Outcome, Source, Span, Task};
 
 /// Files longer than this are opened for sampling with `POSIX_FADV_RANDOM`: readahead would fetch several times the
 /// sample. The search is likely to read shorter files as a whole next.
 const SAMPLED_WITHOUT_READAHEAD: u64 = 128 << 10;
 
 impl Reader {
-    /// Reads short spans if all of them are in the page cache; `None` if they have to be read from a disk. Then the
-    /// descriptor belongs to a file in which one may seek: a FIFO in the file's place keeps its bytes. The outcome is
-    /// there at once, or when all that is gathered is hashed.
-    pub fn read_cached(&mut self, task: &Task, fd: BorrowedFd<'_>) -> Option<Option<Outcome>> {
+    /// Ends a task if all of its spans are short and in the page cache; false if they have to be read from a disk. Then
+    /// the descriptor belongs to a file in which one may seek: a FIFO in the file's place keeps its bytes.
+    pub fn end_cached(&mut self, task: &Task, fd: BorrowedFd<'_>, to: &mut Source<'_>) -> bool {
         // An attempt would start the read, unpaid, and the pages under way would pass for cached ones.
         let is_limited = self.settings.access.budgets.are_limited();
         let is_short = |span: &Span| span.len <= PIECE as u64;
         if task.ask == Ask::BytesFromDisk || is_limited || !task.spans.iter().all(is_short) {
-            return self.read_if_cached(task, fd).map(Some);
+            return self.end_if_cached(task, fd, to);
         }
         for span in task.spans.into_iter().filter(|span| span.len > 0) {
             let len = span.len as usize;
-            let is_read = reads::cached(fd, self.gathered.room(len), span.offset);
-            if is_read != Ok(true) {
-                self.gathered.cancel_file();
+            let is_read = reads::cached(fd, self.unhashed.room(len), span.offset);
+            if is_read == Ok(true) {
+                self.unhashed.take(len, is_whole(task, span));
+                continue;
             }
-            match is_read {
-                Ok(true) => self.gathered.take(len, is_whole(task, span)),
-                Ok(false) => return None,
-                Err(_) => return self.read_if_cached(task, fd).map(Some),
-            }
+            self.unhashed.cancel_file();
+            return is_read.is_err() && self.end_if_cached(task, fd, to);
         }
         // On a disk with a head, a cached sample does not mean that the rest is cached.
-        Some(self.end_gathered(task, fd, !task.only_cached))
+        self.end_unhashed(task, fd, !task.only_cached, to);
+        true
     }
 
-    /// As [`Self::read_cached`], where a read does not show it.
-    fn read_if_cached(&mut self, task: &Task, fd: BorrowedFd<'_>) -> Option<Outcome> {
+    /// As [`Self::end_cached`], where a read does not show it.
+    fn end_if_cached(&mut self, task: &Task, fd: BorrowedFd<'_>, to: &mut Source<'_>) -> bool {
         if task.ask == Ask::BytesFromDisk || self.uncached_bytes(task, fd) != Some(0) {
-            return is_expected(task, fd).err().map(Outcome::Failed);
+            let failure = is_expected(task, fd).err();
+            let failed = failure.map(|failure| to.complete(task, Outcome::Failed(failure)));
+            return failed.is_some();
         }
         let mut outcome = self.read_now(task, fd, false);
         if let Outcome::Read { cached, .. } = &mut outcome {
             *cached = true;
         }
-        Some(outcome)
+        to.complete(task, outcome);
+        true
     }
 
     /// Bytes of the spans that are not in the page cache; `None` if this is not known.

@@ -32,7 +32,7 @@ struct RingFile {
     folded: u64,
     digests: [Option<Digest>; SPANS],
     /// Its bytes are gathered, and digested later.
-    is_gathered: bool,
+    is_unhashed: bool,
     failure: Option<Failure>,
 }
 
@@ -92,7 +92,7 @@ impl Many {
     pub fn run(&mut self, reader: &mut Reader, source: &mut Source<'_>) -> bool {
         loop {
             self.fill(reader, source);
-            reader.complete_gathered(source);
+            reader.complete_unhashed(source);
             source.flush();
             if self.ring.in_flight() == 0 {
                 return true;
@@ -169,7 +169,7 @@ impl Many {
             state: Running::default(),
             folded: 0,
             digests: [None; SPANS],
-            is_gathered: false,
+            is_unhashed: false,
             failure: None,
         });
         self.current = Some(place);
@@ -278,9 +278,9 @@ impl Many {
             let whole = is_whole(&file.task, span);
             file.folded += piece.len as u64;
             if piece.len as u64 == span.len && file.has_one_span() {
-                reader.gathered.room(piece.len).copy_from_slice(bytes);
-                reader.gathered.take(piece.len, whole);
-                file.is_gathered = true;
+                reader.unhashed.room(piece.len).copy_from_slice(bytes);
+                reader.unhashed.take(piece.len, whole);
+                file.is_unhashed = true;
                 continue;
             }
             if piece.len as u64 == span.len {
@@ -301,11 +301,8 @@ impl Many {
             current::ask_of(file.task.device.volume.0);
             let outcome = match file.failure {
                 Some(failure) => Outcome::Failed(failure),
-                None if file.is_gathered => {
-                    match reader.end_gathered(&file.task, file.fd.as_fd(), false) {
-                        Some(outcome) => outcome,
-                        None => return reader.complete_if_full(source),
-                    }
+                None if file.is_unhashed => {
+                    return reader.end_unhashed(&file.task, file.fd.as_fd(), false, source);
                 }
                 None => {
                     let fd = file.fd.as_fd();

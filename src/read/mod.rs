@@ -7,7 +7,6 @@ mod access;
 mod budget;
 mod cached;
 mod compare;
-mod gathered;
 mod holes;
 mod many;
 mod media_file;
@@ -21,6 +20,7 @@ mod stream;
 mod task;
 #[cfg(test)]
 mod tests;
+mod unhashed;
 mod worker;
 
 pub use access::Access;

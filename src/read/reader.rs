@@ -19,12 +19,12 @@ use crate::sys::stat::{self, Stat};
 
 use super::access::Access;
 use super::access::{Buffer, PIECE};
-use super::gathered::Gathered;
 use super::holes;
 use super::open_file::{Device, OpenFile, leaves_cache};
 use super::page_use::ReadRanges;
 use super::shown::ShownResults;
 use super::task::{Ask, Failure, Outcome, Recalls, SPANS, Source, Span, Task};
+use super::unhashed::Unhashed;
 use crate::hash::Fold;
 
 /// Maximum number of attempts to open a file while descriptors are short, 10 ms apart: other reads will have ended by
@@ -61,7 +61,7 @@ pub struct Reader {
     /// What it has read, and drops from the page cache soon.
     pub(super) read_ranges: ReadRanges,
     /// What it has read, and reports soon.
-    pub(super) gathered: Gathered,
+    pub(super) unhashed: Unhashed,
     handles: DirHandles,
     buffer: Buffer,
 }
@@ -73,7 +73,7 @@ impl Reader {
             settings,
             fold,
             read_ranges: ReadRanges::default(),
-            gathered: Gathered::default(),
+            unhashed: Unhashed::default(),
             buffer: Buffer::default(),
         }
     }
@@ -225,45 +225,37 @@ impl Reader {
         if !task.only_cached {
             self.announce(task, fd);
         }
-        match self.read_cached(task, fd) {
-            Some(Some(outcome)) => to.complete(task, outcome),
-            Some(None) => self.complete_if_full(to),
-            // The kernel has just dropped some of it.
-            None if task.only_cached => to.complete(task, self.read_now(task, fd, false)),
-            None => return false,
+        if self.end_cached(task, fd, to) {
+            return true;
         }
-        true
+        if task.only_cached {
+            // The kernel has just dropped some of it.
+            to.complete(task, self.read_now(task, fd, false));
+        }
+        task.only_cached
     }
 
     /// Completes the tasks whose bytes are gathered.
-    pub fn complete_gathered(&mut self, to: &mut Source<'_>) {
-        self.gathered
+    pub fn complete_unhashed(&mut self, to: &mut Source<'_>) {
+        self.unhashed
             .complete(&self.fold, |completion| to.add(completion));
     }
 
-    /// As [`Self::complete_gathered`], if it is time.
-    pub fn complete_if_full(&mut self, to: &mut Source<'_>) {
-        if self.gathered.is_full(to.most()) {
-            self.complete_gathered(to);
-        }
-    }
-
-    /// Ends a task, all of whose bytes are gathered; its outcome, if it is not among those that end later.
-    pub fn end_gathered(
+    /// Ends a task, all of whose bytes are gathered: at once, or when enough of others is gathered.
+    pub fn end_unhashed(
         &mut self,
         task: &Task,
         fd: BorrowedFd<'_>,
         is_cached: bool,
-    ) -> Option<Outcome> {
-        match is_expected(task, fd) {
-            Ok(()) => {
-                self.gathered.end_file(task, is_cached);
-                None
-            }
-            Err(failure) => {
-                self.gathered.cancel_file();
-                Some(Outcome::Failed(failure))
-            }
+        to: &mut Source<'_>,
+    ) {
+        if let Err(failure) = is_expected(task, fd) {
+            self.unhashed.cancel_file();
+            return to.complete(task, Outcome::Failed(failure));
+        }
+        self.unhashed.end_file(task, is_cached);
+        if self.unhashed.is_full(to.most()) {
+            self.complete_unhashed(to);
         }
     }
 

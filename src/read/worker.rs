@@ -110,7 +110,7 @@ pub fn one_by_one(reader: &mut Reader, source: &mut Source<'_>) {
             Err(failure) => source.complete(&task, Outcome::Failed(failure)),
         }
     }
-    reader.complete_gathered(source);
+    reader.complete_unhashed(source);
 }
 
 fn do_task(reader: &mut Reader, mut task: Task, fd: &OwnedFd, source: &mut Source<'_>) {

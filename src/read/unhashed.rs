@@ -9,7 +9,7 @@ const ENOUGH: usize = 64 << 10;
 
 /// Reads of files that turned out to be the expected ones, without their digests, and the bytes of their spans.
 #[derive(Default)]
-pub struct Gathered {
+pub struct Unhashed {
     /// The bytes, and room behind them.
     bytes: Vec<u8>,
     spans: Vec<Span>,
@@ -34,7 +34,7 @@ struct Read {
     may_be_stored: bool,
 }
 
-impl Gathered {
+impl Unhashed {
     /// Room for the next span, of this many bytes.
     pub fn room(&mut self, len: usize) -> &mut [u8] {
         let start = self.end();
