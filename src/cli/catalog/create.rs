@@ -2,20 +2,19 @@
 
 use std::path::{Path, PathBuf};
 
-use seekless::catalog::{Catalog, Facts, Form, Needs};
+use seekless::catalog::{Facts, Form, Needs};
 use seekless::device::Mounts;
 use seekless::engine::{self, Config, Root};
 use seekless::report::time::rfc3339;
 
 use super::making::{Making, make, work};
-use super::{silence_decoder, sums, words};
+use super::{open, sums, words};
 use crate::cli::args::catalog::CreateArgs;
 use crate::cli::resolve::environment::{Environment, begin};
 use crate::cli::resolve::filter::filter_spec;
 use crate::cli::resolve::search::{cache, meant};
 use crate::cli::terminal::console;
 use crate::cli::terminal::exit::{Exit, Stop, refuse};
-use crate::cli::terminal::watch;
 
 /// Reads what is asked for, writes the catalog, and says what it holds.
 pub fn create(args: CreateArgs) -> Result<Exit, Stop> {
@@ -68,8 +67,7 @@ fn resolve(args: CreateArgs, around: &mut Environment<'_>) -> Result<Making, Sto
 
 /// Refuses to replace the catalog of a disk that is not mounted: it may be all that is known of that disk.
 fn spare_others(output: &Path) -> Result<(), Stop> {
-    silence_decoder();
-    let Ok(catalog) = watch::about(output, "nothing was read", || Catalog::open(output)) else {
+    let Ok(catalog) = open(output) else {
         return Ok(());
     };
     let mounts = Mounts::read();

@@ -181,9 +181,8 @@ impl Session<'_> {
         if let Some(&has_changed) = self.names.changed.get(&dir) {
             return has_changed;
         }
-        let call = current::call(&self.path_of(dir, b""));
+        let _call = current::call(&self.path_of(dir, b""));
         let now = self.names.handles.stat(dir, &self.dirs);
-        drop(call);
         let until = self.names.unchanged_until();
         let has_changed = !now.is_ok_and(|now| {
             let is_same = FolderId::from(&now) == self.dirs.read().id(dir);
