@@ -175,7 +175,7 @@ fn drive(
             &[Unseen::OnlySize.words(), Unseen::Probable.words()],
             "file of a catalog is",
             "files of catalogs are",
-            "known too little ('seekless catalog update' reads them)",
+            "known too little ('seekless catalog update --full' reads them)",
         ),
     ] {
         let gaps: u64 = reasons.iter().map(|why| seen.gaps_because(why)).sum();
@@ -187,7 +187,7 @@ fn drive(
             exit = exit.worse(Exit::SomeLeft);
         }
     }
-    // Those of catalogs were said when the catalog was made.
+    // The listener knows what this run could not read. A catalog says what could not be read when it was made.
     let unread = [
         Unseen::NoRoot,
         Unseen::Unreadable,

@@ -211,7 +211,7 @@ fn a_catalog_that_knows_only_sizes_leaves_the_question_open() {
     seekless(tree.root(), "folders here disk.parquet")
         .run()
         .exits(1)
-        .says("INCOMPLETE: 2 files of catalogs are known too little");
+        .says("INCOMPLETE: 2 files of catalogs are known too little ('seekless catalog update --full'");
     // No file has its size, so nothing is open.
     let tree = tree.file("other/d", "1234");
     seekless(tree.root(), "folders other disk.parquet")
@@ -378,6 +378,20 @@ pub fn of_disk(tree: &Tree, catalog: &str, uuid: &'static str, host: &str) {
     };
     rewrite(tree, named, |row| row.volume = Some(uuid));
     fs::rename(tree.path("c.parquet"), tree.path(catalog)).expect("moved");
+}
+
+#[test]
+fn what_could_not_be_read_when_the_catalog_was_made_is_not_seen() {
+    let tree = Tree::new().file("disk/f", "A").file("here/g", "A");
+    let line = "catalog create --full --cache off -o disk.parquet disk missing";
+    seekless(tree.root(), line).run().exits(1);
+    unplug(&tree, "disk");
+    let run = seekless(tree.root(), "folders disk.parquet here").run();
+    let run = run.exits(1);
+    assert!(
+        run.stdout_text().contains("no such file or folder"),
+        "{run}"
+    );
 }
 
 #[test]
