@@ -15,7 +15,9 @@ use std::time::{Duration, Instant};
 use crate::common::mounts::{Shown, Shows, is_kept_while_open};
 use crate::common::standin::{Rules, Standin};
 
-use crate::common::volume::{Mounted, Volume, forget_what_was_read, sh, write_back};
+use crate::common::volume::{
+    Mounted, Volume, forget_what_was_read, remember_inodes, sh, write_back,
+};
 use crate::common::{Run, noise, seekless};
 use rustix::fs::{AtFlags, CWD, StatxFlags, Timespec, Timestamps, statx, utimensat};
 
@@ -370,9 +372,6 @@ fn act(disk: &Disk, row: &Row, action: &str) -> Observed {
         fill(&disk.point);
         rest(disk);
     }
-    // A program may number a folder anew once the kernel forgets it, and other tests drop what the kernel remembers.
-    let roots = ["keep", "copies"].map(|root| disk.point.join(root));
-    let _remembered = (disk.is_read_only).then(|| roots.map(fs::File::open));
     let state = tempfile::tempdir().expect("a folder");
     let before = picture(disk, row.tick);
     let away = state.path().join("away");
@@ -382,11 +381,14 @@ fn act(disk: &Disk, row: &Row, action: &str) -> Observed {
         action => action.to_owned(),
     };
     let arguments = format!("{what} --yes --allow shared keep copies --keep");
+    // A program may number a folder anew once the kernel forgets it.
+    let remembered = remember_inodes(&disk.point);
     let acted = seekless(&disk.point, &arguments)
         .arg("under keep")
         .env("XDG_STATE_HOME", state.path().to_str().expect("plain"))
         .env("XDG_DATA_HOME", state.path().to_str().expect("plain"))
         .run();
+    drop(remembered);
     let after = settled(disk, row.tick);
     let context = format!("{action} on {}", row.name);
     let moved = picture_of(&away, row.tick);
